@@ -151,13 +151,15 @@ static void place_big(struct scene *scene)
 	}
 }
 
+/* The stray light of each step must be judged, because there is another slice. */
 static void load_schedule(struct scene *scene)
 {
 	static struct morph_schedule_circuit circuits[RANKS * MATCHINGS];
 	static struct morph_schedule_step steps[MATCHINGS];
 	static uint32_t held[RANKS * MATCHINGS];
-	unsigned int ranks = ranks_of(scene, RANKS), step, rank, at = 0;
+	unsigned int ranks = scene->all - 2 < RANKS ? scene->all - 2 : RANKS, step, rank, at = 0;
 	int slice = need_slice(scene, ranks, MORPH_FAILOVER_NONE);
+	int neighbour = need_slice(scene, 2, MORPH_FAILOVER_NONE);
 	struct morph_schedule_load load = {
 		.head = HEAD(morph_schedule_load),
 		.circuits = ARRAY(circuits, ranks * MATCHINGS),
@@ -166,6 +168,7 @@ static void load_schedule(struct scene *scene)
 		.generation = GENERATION_ANY,
 	};
 
+	light_some(neighbour, 2);
 	load.head.flags = MORPH_SCHEDULE_LOOP;
 	for (step = 0; step < MATCHINGS; step++) {
 		steps[step] = (struct morph_schedule_step){ .first = at, .count = ranks };
@@ -183,6 +186,7 @@ static void load_schedule(struct scene *scene)
 		printf("# load of a schedule: %s\n", last_detail);
 	else
 		schedule_act(slice, load.out_schedule, MORPH_SCHEDULE_UNLOAD, NULL);
+	close(neighbour);
 	end_slice(scene, slice);
 }
 

@@ -14,6 +14,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+#define JUDGED_AT_ONCE	16u	/* circuits that are judged in one hold of fabric->lock */
 /* A step of the router, in visited entries of schedules; see schedule->work. */
 #define STEP_WORK	(MORPH_SCHEDULE_MOST_WORK / MORPH_HOLD_STEPS)
 
@@ -250,45 +251,100 @@ static void lift_marks(struct morph_schedule *schedule, bool lift)
 	}
 }
 
-/* Judge the circuits of @list, with elements in the states that @lit needs. */
-static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count, const u32 *list,
-		 u32 count, u32 *wrong)
+/* A verdict on several circuits, in one or several holds of fabric->lock. */
+struct judging {
+	const u32 *lit, *list;	/* circuits whose elements are in their states; those to judge */
+	u32 lit_count, count;
+	u32 judged;		/* of @list, without an error */
+	u32 effort;		/* of each hold */
+	struct optics_refusal why;
+};
+
+/* Judge circuits of @list in this hold. */
+static int judge_some(struct morph_schedule *schedule, struct judging *judging)
 {
 	struct morph_slice *slice = schedule->slice;
 	struct optics_state *ledger = ledger_of(slice->fabric)->state;
 	struct optics_view view = optics_state_view(ledger);
+	u32 states, i, first = judging->judged, count = judging->count;
 	struct morph_txn *txn = schedule->txn;
-	struct optics_refusal why = {};
-	u32 states, i;
+	bool own = slice->transit == MORPH_TRANSIT_OWN;
 	int ret;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	states = set_states(schedule, lit, lit_count, txn->settings);
+	states = set_states(schedule, judging->lit, judging->lit_count, txn->settings);
 	lift_marks(schedule, true);
 	/* Accept cordoned hardware: a schedule that was loaded before a cordon may continue. */
 	view.tolerated = OPTICS_CORDONED;
 	view.alone = morph_slice_is_alone(slice);
 	for (i = 0; i < count; i++)
-		txn->paths[i] = schedule->circuits[list[i]]->route->path;
-	ret = optics_validate(&view, txn->paths, count, slice->number,
-			      slice->transit == MORPH_TRANSIT_OWN, txn->verdicts, &why);
-	for (i = 0; i < count && !ret; i++)
-		schedule->circuits[list[i]]->route->verdict = txn->verdicts[i];
+		txn->paths[i] = schedule->circuits[judging->list[i]]->route->path;
+	if (count <= JUDGED_AT_ONCE) {
+		ret = optics_validate(&view, txn->paths, count, slice->number, own, txn->verdicts,
+				      &judging->why);
+		judging->judged = ret ? 0 : count;
+	} else {
+		ret = optics_validate_part(&view, txn->paths, count, &judging->judged,
+					   judging->effort, slice->number, own, txn->verdicts,
+					   &judging->why);
+	}
+	for (i = first; i < judging->judged; i++)
+		schedule->circuits[judging->list[i]]->route->verdict = txn->verdicts[i];
 	lift_marks(schedule, false);
 	while (states--)
 		optics_set_state(ledger, txn->settings[states].element,
 				 txn->settings[states].state);
+	return ret;
+}
+
+/* Drop fabric->lock for a while. A load may have to stop. */
+static int judge_pause(struct morph_schedule *schedule)
+{
+	if (schedule->search)
+		return morph_schedule_yield(schedule, &schedule->txn->refusal);
+	morph_schedule_relock(schedule);
+	return 0;
+}
+
+/*
+ * Judge all circuits of @judging. If light of other slices changes meanwhile, judge them again;
+ * after MORPH_MOST_RESTARTS, in one hold.
+ */
+static int judge(struct morph_schedule *schedule, struct judging *judging, u32 *wrong)
+{
+	struct morph_judged began = conditions(schedule);
+	u32 restarts = 0;
+	int ret;
+
+	judging->effort = MORPH_JUDGE_EFFORT / 2;
+	for (;;) {
+		ret = judge_some(schedule, judging);
+		if (ret || judging->judged == judging->count)
+			break;
+		ret = judge_pause(schedule);
+		if (ret)
+			return ret;
+		if (holds(&began, schedule))
+			continue;
+		judging->judged = 0;
+		began = conditions(schedule);
+		if (++restarts > MORPH_MOST_RESTARTS)
+			judging->effort = U32_MAX;
+	}
 	if (!ret)
 		return 0;
-	*wrong = why.item < count ? list[why.item] : MORPH_ANY;
-	return morph_refuse_optics(&txn->refusal, ret, &why);
+	*wrong = judging->why.item < judging->count ? judging->list[judging->why.item] : MORPH_ANY;
+	return morph_refuse_optics(&schedule->txn->refusal, ret, &judging->why);
 }
 
 int morph_schedule_judge(struct morph_schedule *schedule, u32 number, u32 *wrong)
 {
 	struct morph_step *step = &schedule->steps[number];
-	const u32 *held = schedule->held + step->held;
-	int ret = judge(schedule, held, step->count, held, step->count, wrong);
+	struct judging judging = {
+		.lit = schedule->held + step->held, .lit_count = step->count,
+		.list = schedule->held + step->held, .count = step->count,
+	};
+	int ret = judge(schedule, &judging, wrong);
 
 	if (!ret)
 		step->judged = conditions(schedule);
@@ -311,14 +367,21 @@ int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)
 	const struct morph_step *now = &schedule->steps[schedule->step];
 	struct morph_step *step = &schedule->steps[number];
 	u32 *list = schedule->stamps, wrong;
+	struct judging judging = {
+		/* The elements of the lit circuits already have their states. */
+		.lit = list, .lit_count = step->ahead,
+		.list = list, .count = step->ahead + now->count,
+	};
 	int ret;
 
 	if (holds(&step->judged_ahead, schedule))
 		return 0;
 	memcpy(list, schedule->changes + step->light, array_size(step->ahead, sizeof(u32)));
 	memcpy(list + step->ahead, schedule->held + now->held, array_size(now->count, sizeof(u32)));
-	/* The elements of the lit circuits already have their states. */
-	ret = judge(schedule, list, step->ahead, list, step->ahead + now->count, &wrong);
+	/* The deadline of the step must wait. */
+	schedule->changing = true;
+	ret = judge(schedule, &judging, &wrong);
+	schedule->changing = false;
 	if (!ret)
 		step->judged_ahead = conditions(schedule);
 	return ret;
