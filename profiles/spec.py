@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 import yaml
 
+MOST_BYTES = 1 << 24    # of a description
+
 
 @dataclass(frozen=True)
 class Place:
@@ -159,7 +161,9 @@ def load(path):
     def wrong(line, what):
         return ValueError(f"{path}:{line}: not YAML: {what}")
     with open(path, "rb") as file:
-        raw = file.read()
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise wrong(1, f"more than {MOST_BYTES} bytes")
     try:
         content = raw.decode("utf-8")
         root = yaml.compose(content, Loader=yaml.SafeLoader)

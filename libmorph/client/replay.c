@@ -12,12 +12,13 @@
 #include "recording.h"
 
 #define LARGEST_STRUCT 512
+#define LONGEST_LINE (64u << 20)
 
 struct replay {
 	struct lm_transport transport;
 	FILE *in;
 	char *path;
-	char *text; /* buffer of getline() */
+	char *text; /* the last line */
 	size_t text_room;
 	unsigned int number; /* of the last line */
 	bool ended;
@@ -43,13 +44,39 @@ mismatch(const struct replay *replay, const char *format, ...)
 	abort();
 }
 
+/* Read the text of the next line; false at the end. A file without end has no newline. */
+static bool read_text(struct replay *replay)
+{
+	size_t length = 0;
+	int character;
+
+	while ((character = getc_unlocked(replay->in)) != EOF && character != '\n') {
+		if (length + 1 >= replay->text_room) {
+			size_t room = replay->text_room ? 2 * replay->text_room : 4096;
+			char *text = room > LONGEST_LINE ? NULL : realloc(replay->text, room);
+
+			if (!text)
+				mismatch(replay, "longer than %u bytes, or out of memory",
+					 LONGEST_LINE);
+			replay->text = text;
+			replay->text_room = room;
+		}
+		replay->text[length++] = (char)character;
+	}
+	if (ferror(replay->in))
+		mismatch(replay, "%s", strerror(errno));
+	if (replay->text)
+		replay->text[length] = 0;
+	return length || character != EOF;
+}
+
 /* Read the next line; false at the end. */
 static bool next(struct replay *replay)
 {
 	const char *why;
 
 	replay->number++;
-	if (getline(&replay->text, &replay->text_room, replay->in) < 0) {
+	if (!read_text(replay)) {
 		replay->ended = true;
 		lm_line_clear(&replay->line);
 		return false;

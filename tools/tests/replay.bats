@@ -126,6 +126,18 @@ with_json() {
 	holds "$stderr" "none.jsonl"
 }
 
+@test "a recording without end is refused at the limit of a line" {
+	MORPHCTL_REPLAY=/dev/zero run_split morphctl fabric list
+	[[ $status == 134 ]]
+	holds "$stderr" "/dev/zero, line 1: longer than"
+}
+
+@test "a failed read is not the end of a recording" {
+	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR run_split morphctl fabric list
+	[[ $status == 134 ]]
+	holds "$stderr" "line 1: Is a directory"
+}
+
 @test "the check of JSON against the schema can fail" {
 	check=("$BATS_TEST_DIRNAME/schema.py" "$MORPHCTL_BUILD/morphctl.schema.json" output.fabric.list)
 	"${check[@]}" <<<'[{"id": 0, "name": "x", "state": "ready", "simulated": true}]'

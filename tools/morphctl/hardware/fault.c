@@ -125,8 +125,13 @@ static enum exit_code read_file(struct run *run, const char *file, const char *c
 			json_array_append_new(records, words_of(line, keys, count));
 	}
 	free(line);
+	if (ferror(stream)) {
+		warn_line("%s: %s", path, strerror(errno));
+		code = exit_of_errno(errno);
+	}
 	fclose(stream);
-	code = emit_list(run, view, records);
+	if (!code)
+		code = emit_list(run, view, records);
 	json_decref(records);
 	return code;
 }
