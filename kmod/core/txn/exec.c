@@ -334,29 +334,6 @@ static void report_darkening(struct morph_txn *txn)
 	morph_report_light(txn);
 }
 
-static bool has_failed(const struct morph_slice *slice, u32 rank)
-{
-	return !(rank & MORPH_RANK_EDGE) &&
-	       ledger_of(slice->fabric)->chips[slice->ranks[rank].accelerator].health ==
-		       MORPH_HEALTH_FAILED;
-}
-
-/* Return whether all old light is lost, or has no sender or receiver any more. */
-static bool is_old_lost(const struct morph_txn *txn)
-{
-	u32 i;
-
-	for (i = 0; i < txn->count; i++) {
-		const struct morph_circuit *circuit = txn->items[i].circuit;
-
-		if (txn->items[i].old && !txn->items[i].dead &&
-		    !has_failed(circuit->slice, circuit->src_rank) &&
-		    !has_failed(circuit->slice, circuit->dst_rank))
-			return false;
-	}
-	return true;
-}
-
 static void exec_begin(struct exec *exec, struct morph_txn *txn)
 {
 	u32 i;
@@ -378,11 +355,6 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	exec_collect_new(exec);
 	exec_collect_neighbours(exec);
 	exec_unmark_turned(exec);
-	/* No dark time is to be kept short: one request turns all elements. */
-	if (exec->broken && is_old_lost(txn)) {
-		exec->late += exec->early;
-		exec->early = 0;
-	}
 	report_darkening(txn);
 }
 
