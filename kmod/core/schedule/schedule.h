@@ -135,7 +135,7 @@ struct morph_traces {
 	struct optics_state *ledger;
 	struct morph_trace *entries;
 	u32 count, room;
-	u32 wanted;		/* a search needs this room */
+	u32 wanted;		/* entries that a search needs */
 };
 
 struct morph_schedule {
