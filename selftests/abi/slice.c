@@ -158,6 +158,21 @@ TEST_F(slice, wrong_names)
 	EXPECT_EQ(EINVAL, CREATE(NULL, 1));
 }
 
+/* Programs find a slice by name or number, so no name may read as a number. */
+TEST_F(slice, numbers_are_no_names)
+{
+	static const char *const numbers[] = { "2",  "02", "0x2", "0X2",
+					       "+2", "-2", "08",  "4294967296" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		memset(self->args.name, 0, sizeof(self->args.name));
+		strcpy(self->args.name, numbers[i]);
+		EXPECT_EQ(EINVAL, CREATE(NULL, 1))
+		TH_LOG("%s", numbers[i]);
+	}
+}
+
 TEST_F(slice, dry_run)
 {
 	self->args.head.flags = MORPH_SLICE_DRY_RUN;
