@@ -177,6 +177,31 @@ TEST_F(unplug, and_plugged_in_again)
 	close(old);
 }
 
+/* References to the module of the provider. */
+static int provider_references(void)
+{
+	FILE *file = fopen("/sys/module/morph_sim/refcnt", "re");
+	int count = -1;
+
+	if (file && fscanf(file, "%d", &count) != 1)
+		count = -1;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* Files of slices that a program holds do not keep the module of a removed provider loaded. */
+TEST_F(unplug, held_files_do_not_pin_the_provider)
+{
+	int before = provider_references();
+
+	ASSERT_LE(2, before);
+	sim_pull(&self->sim);
+	/* Each slice had a reference. */
+	EXPECT_TRUE(WAIT_UNTIL(provider_references() <= before - 2))
+	TH_LOG("%d references, then %d", before, provider_references());
+}
+
 /* ------------------------------------------------------------ in the middle of it */
 
 #define COMMITS 8 /* commits of each worker before the provider goes */

@@ -99,12 +99,17 @@ void morph_slice_free(struct morph_slice *slice)
 	kvfree_rcu(slice, rcu);
 }
 
+void morph_slice_unpin(struct morph_slice *slice)
+{
+	module_put(xchg(&slice->owner_module, NULL));
+}
+
 /* Not inlined: a put is seldom the last one. */
 static noinline void slice_last_put(struct kref *kref)
 {
 	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
 	struct morph_fabric *fabric = slice->fabric;
-	struct module *owner = slice->owner_module;
+	struct module *owner = xchg(&slice->owner_module, NULL);
 	struct morph_user *user = slice->user;
 
 	WARN_ON_ONCE(!xa_empty(&slice->circuits));

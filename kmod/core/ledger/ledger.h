@@ -199,7 +199,9 @@ struct morph_slice {
 	struct kref kref;
 	struct rcu_head rcu;
 	struct morph_fabric *fabric;	/* with a reference */
-	struct module *owner_module;	/* module of the provider, pinned until the slice ends */
+	struct module *owner_module;	/* module of the provider, pinned until the slice or
+					 * the fabric ends
+					 */
 	struct morph_user *user;	/* charged user, with a reference */
 	size_t bytes;			/* charged for the slice structure */
 	u32 number;			/* index in morph_slices; owner of edges in the ledger */
@@ -454,6 +456,8 @@ struct morph_slice *morph_slice_alloc(struct morph_fabric *fabric, struct morph_
 				      u32 ranks_count);
 void morph_slice_free(struct morph_slice *slice);
 void morph_slice_put(struct morph_slice *slice);
+/* Unpin the module of the provider before the slice is freed. Any context. */
+void morph_slice_unpin(struct morph_slice *slice);
 /* Return whether no other slice and no test can have claims. Caller holds fabric->lock. */
 static inline bool morph_slice_is_alone(const struct morph_slice *slice)
 {

@@ -403,6 +403,8 @@ static void lose_slice(struct morph_slice *slice)
 	morph_schedule_wake(slice);
 	morph_queue_wake_slice(slice);
 	slice_tenancy(slice)->named = false;
+	/* No operation of the provider runs or will run, although files may hold the slice. */
+	morph_slice_unpin(slice);
 	if (!slice_tenancy(slice)->files_count && !slice->dying)
 		morph_slice_release(slice, 0);
 }

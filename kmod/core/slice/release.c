@@ -128,8 +128,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	 * Unpin the provider before the number ends and before the report. A reader of either can
 	 * then unload the provider, although files may still refer to the slice.
 	 */
-	module_put(slice->owner_module);
-	slice->owner_module = NULL;
+	morph_slice_unpin(slice);
 	xa_erase(&morph_slices, slice->number);
 	morph_fabric_lock(fabric);
 	morph_report_slice_changed(slice);
