@@ -86,23 +86,12 @@ static void opens(const struct hostile *hostile)
 
 static void schedule_loads(const struct hostile *hostile)
 {
-	unsigned int ranks = hostile->stepped_ranks, step, rank, at = 0;
+	unsigned int ranks = hostile->stepped_ranks;
 	struct morph_schedule_circuit *circuits = calloc(ranks * MATCHINGS, sizeof(*circuits));
 	struct morph_schedule_step *steps = calloc(MATCHINGS, sizeof(*steps));
 	uint32_t *held = calloc(ranks * MATCHINGS, sizeof(*held));
 
-	for (step = 0; step < MATCHINGS; step++) {
-		steps[step] = (struct morph_schedule_step){ .first = at, .count = ranks };
-		for (rank = 0; rank < ranks; rank++, at++) {
-			held[at] = at;
-			circuits[at] = (struct morph_schedule_circuit){
-				.src_rank = rank,
-				.dst_rank = (rank + 1 + step % (ranks - 1)) % ranks,
-				.src_plane = MORPH_PLANE_ANY,
-				.dst_plane = MORPH_PLANE_ANY,
-			};
-		}
-	}
+	fill_matchings(ranks, MATCHINGS, circuits, steps, held);
 	for (;;) {
 		struct morph_schedule_load load = {
 			.head = HEAD(morph_schedule_load),

@@ -50,4 +50,8 @@ void end_slice(struct scene *scene, int slice);
 /* Light a ring over as many of the first ranks as get a circuit; return their number. */
 unsigned int light_some(int slice, unsigned int ranks);
 
+/* Fill the circuits and steps of a schedule: each step is a matching of all ranks. */
+void fill_matchings(unsigned int ranks, unsigned int count, struct morph_schedule_circuit *circuits,
+		    struct morph_schedule_step *steps, uint32_t *held);
+
 #endif /* SELFTESTS_HOLDS_H */

@@ -151,13 +151,32 @@ static void place_big(struct scene *scene)
 	}
 }
 
+void fill_matchings(unsigned int ranks, unsigned int count, struct morph_schedule_circuit *circuits,
+		    struct morph_schedule_step *steps, uint32_t *held)
+{
+	unsigned int step, rank, at = 0;
+
+	for (step = 0; step < count; step++) {
+		steps[step] = (struct morph_schedule_step){ .first = at, .count = ranks };
+		for (rank = 0; rank < ranks; rank++, at++) {
+			held[at] = at;
+			circuits[at] = (struct morph_schedule_circuit){
+				.src_rank = rank,
+				.dst_rank = (rank + 1 + step % (ranks - 1)) % ranks,
+				.src_plane = MORPH_PLANE_ANY,
+				.dst_plane = MORPH_PLANE_ANY,
+			};
+		}
+	}
+}
+
 /* The stray light of each step must be judged, because there is another slice. */
 static void load_schedule(struct scene *scene)
 {
 	static struct morph_schedule_circuit circuits[RANKS * MATCHINGS];
 	static struct morph_schedule_step steps[MATCHINGS];
 	static uint32_t held[RANKS * MATCHINGS];
-	unsigned int ranks = scene->all - 2 < RANKS ? scene->all - 2 : RANKS, step, rank, at = 0;
+	unsigned int ranks = scene->all - 2 < RANKS ? scene->all - 2 : RANKS;
 	int slice = need_slice(scene, ranks, MORPH_FAILOVER_NONE);
 	int neighbour = need_slice(scene, 2, MORPH_FAILOVER_NONE);
 	struct morph_schedule_load load = {
@@ -170,18 +189,7 @@ static void load_schedule(struct scene *scene)
 
 	light_some(neighbour, 2);
 	load.head.flags = MORPH_SCHEDULE_LOOP;
-	for (step = 0; step < MATCHINGS; step++) {
-		steps[step] = (struct morph_schedule_step){ .first = at, .count = ranks };
-		for (rank = 0; rank < ranks; rank++, at++) {
-			held[at] = at;
-			circuits[at] = (struct morph_schedule_circuit){
-				.src_rank = rank,
-				.dst_rank = (rank + 1 + step % (ranks - 1)) % ranks,
-				.src_plane = MORPH_PLANE_ANY,
-				.dst_plane = MORPH_PLANE_ANY,
-			};
-		}
-	}
+	fill_matchings(ranks, MATCHINGS, circuits, steps, held);
 	if (ioctl(slice, MORPH_SCHEDULE_LOAD, &load))
 		printf("# load of a schedule: %s\n", last_detail);
 	else
