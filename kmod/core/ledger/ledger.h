@@ -302,7 +302,6 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
 #define MORPH_STEP_EFFORT	3u
 #define MORPH_HOLD_EFFORT	(MORPH_STEP_EFFORT * MORPH_HOLD_STEPS)
 #define MORPH_JUDGE_EFFORT	1536u	/* of optics_validate_part(), instead of these steps */
-#define MORPH_CLAIM_EFFORT	16u	/* the same for each claim that a hold repeats */
 #define MORPH_CLAIM_STEPS	8u
 #define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */
 

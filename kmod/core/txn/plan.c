@@ -99,7 +99,6 @@ static int release_old(struct morph_planning *plan)
 	struct morph_txn *txn = plan->txn;
 	int ret = 0;
 
-	plan->released = 0;
 	for (plan->resolved = 0; plan->resolved < txn->count && !ret; plan->resolved++) {
 		struct morph_item *item = &txn->items[plan->resolved];
 
@@ -113,7 +112,6 @@ static int release_old(struct morph_planning *plan)
 		if (ret)
 			continue;
 		morph_route_release(txn->fabric, item->old);
-		plan->released++;
 	}
 	return ret;
 }

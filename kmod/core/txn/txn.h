@@ -284,7 +284,7 @@ struct morph_planning {
 	u32 restarts;		/* how often another change took a path */
 	bool hint;		/* of a protection: paths are not validated or staged */
 	bool yielded;		/* has dropped fabric->lock */
-	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
+	u32 resolved;		/* items that are resolved, in one hold */
 	int unresolved;		/* error of an item that could not be resolved in the last hold */
 	u64 end;		/* morph_route_steps() at which this hold ends */
 	u32 claims;		/* of new paths in this hold */
