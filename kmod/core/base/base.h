@@ -141,7 +141,7 @@ enum morph_stat {
 	MORPH_STAT_COUNT,
 };
 
-#define MORPH_LOCK_USERS	32u	/* waiting users that are told apart */
+#define MORPH_LOCK_USERS	32u	/* if more users wait, some of them share an entry */
 
 /* A user whose tasks wait for fabric->lock, or have held it: lock.c. */
 struct morph_lock_user {
@@ -154,10 +154,10 @@ struct morph_lock_user {
 /* The order in which waiting tasks get fabric->lock. */
 struct morph_lock_order {
 	spinlock_t lock;	/* guards all fields */
-	u32 waiting;		/* tasks; some readers take no lock */
-	bool is_admitted;	/* one of them is the next to get fabric->lock */
-	struct morph_lock_user *holder;	/* of the last task that was admitted and got it, */
-	u64 since_ns;			/* at this time of the local clock */
+	u32 waiting;		/* number of waiting tasks; some readers take no lock */
+	bool is_admitted;	/* a waiting task is admitted: it gets fabric->lock next */
+	struct morph_lock_user *holder;	/* user whose task got fabric->lock last */
+	u64 since_ns;			/* when the task got it, by the local clock */
 	u64 least_ns;			/* held_ns of the last admitted user; never decreases */
 	struct morph_lock_user users[MORPH_LOCK_USERS];
 };

@@ -113,9 +113,9 @@ void morph_lock_order_init(struct morph_lock_order *order)
 }
 
 /*
- * Count a waiting task, and return the entry of its user. An entry that had no waiting task counts
- * as if it had held the lock for at least as long as the user who was admitted last, so a rest is
- * no advantage. If all entries have waiting tasks, users share one.
+ * Count a waiting task, and return the entry of its user. A user gains nothing by a rest: the entry
+ * of a user without waiting tasks gets at least the held time of the user who was admitted last. If
+ * all entries have waiting tasks, users share one.
  */
 static struct morph_lock_user *enter_user(struct morph_lock_order *order, u64 key)
 {

@@ -3,9 +3,9 @@
  * Staging of many changes in several holds of fabric->lock.
  *
  * One hold would take too long. If all changes add circuits, or all remove circuits, each of them
- * is staged alone: a path is claimed and validated beside all claims of that moment, as if it were
- * a transaction. The claims stay while the lock is dropped, so that other changes cannot take
- * found paths again and again. Others see the circuits only after the publication.
+ * is staged alone, as if it were a transaction. Its path is claimed, and validated beside all
+ * claims of that moment. The claims stay while the lock is dropped, so that other changes cannot
+ * take found paths again and again. Others see the circuits only after the publication.
  *
  * A dry run whose paths planning has found and validated needs no claims.
  */
