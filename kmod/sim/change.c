@@ -339,8 +339,8 @@ void sim_dark_show(struct sim_hardware *hw, struct seq_file *file)
 	}
 }
 
-/* Drive an element into a state; its light follows while it settles. */
-void sim_move_element(struct sim_hardware *hw, u32 element, u32 state)
+/* Drive an element into a state from @now on; its light follows while it settles. */
+void sim_move_element(struct sim_hardware *hw, u32 element, u32 state, u64 now)
 {
 	struct sim_optics *o = &hw->optics;
 	struct sim_element *e = &o->elements[element];
@@ -350,22 +350,23 @@ void sim_move_element(struct sim_hardware *hw, u32 element, u32 state)
 		return;
 	e->previous = e->state;
 	e->state = state;
-	e->settled_at = sim_now(hw) + o->settle_ns + e->slow_ns;
+	e->settled_at = now + o->settle_ns + e->slow_ns;
 }
 
-/* The core drives an element. */
-void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting)
+/* The core drives an element, by a command that the device began at @now. */
+void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting,
+		       u64 now)
 {
 	lockdep_assert_held(hw->lock);
 	hw->counters.elements_written++;
 	if (hw->optics.elements[setting->element].stuck)
 		return;
 	if (!command_begin(hw)) {
-		sim_move_element(hw, setting->element, setting->state);
+		sim_move_element(hw, setting->element, setting->state, now);
 		return;
 	}
 	sim_touch_element(hw, setting->element);
-	sim_move_element(hw, setting->element, setting->state);
+	sim_move_element(hw, setting->element, setting->state, now);
 	sim_change_end(hw);
 }
 
@@ -374,7 +375,7 @@ void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting 
 {
 	struct sim_optics *o = &hw->optics;
 	struct sim_transmitter *tx = &o->transmitters[setting->port];
-	u64 fresh = setting->lanes & ~tx->on, lanes;
+	u64 fresh = setting->lanes & ~tx->on, lanes, now;
 	bool watched;
 
 	lockdep_assert_held(hw->lock);
@@ -383,8 +384,9 @@ void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting 
 	if (watched)
 		sim_touch_transmitter(hw, setting->port);
 	tx->on = setting->lanes;
+	now = fresh ? sim_now(hw) : 0;
 	for (lanes = fresh; lanes; lanes &= lanes - 1)
-		o->lit_at[setting->port * o->wavelengths + __ffs64(lanes)] = sim_now(hw);
+		o->lit_at[setting->port * o->wavelengths + __ffs64(lanes)] = now;
 	sim_laser_alarm(hw, setting->port, fresh & (tx->dead | tx->weak), 0);
 	if (watched)
 		sim_change_end(hw);

@@ -58,12 +58,13 @@ static int begin_call(struct sim_hardware *hw, u64 *counter, enum sim_call call)
 static void write_elements(struct sim_hardware *hw, const struct morph_element_setting *settings,
 			   u32 count)
 {
+	u64 now = sim_now(hw);
 	unsigned long flags;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		spin_lock_irqsave(hw->lock, flags);
-		sim_write_element(hw, &settings[i]);
+		sim_write_element(hw, &settings[i], now);
 		spin_unlock_irqrestore(hw->lock, flags);
 	}
 }

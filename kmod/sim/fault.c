@@ -22,6 +22,7 @@ struct sim_fault {
 	u64 since_op;			/* calls before it started */
 	u64 steps;			/* remaining: flaps, or increases of a loss */
 	bool active;
+	bool hooked;			/* counted in sim_hardware.hooks_count */
 };
 
 /* The calls that a fault waits for, and their outcome. */
@@ -49,6 +50,17 @@ static const u64 fallbacks[SIM_ARGUMENTS_COUNT] = {
 u64 sim_argument(const struct sim_fault_spec *spec, enum sim_argument argument)
 {
 	return spec->given & BIT(argument) ? spec->arguments[argument] : fallbacks[argument];
+}
+
+/* Let sim_fault_call() look for the fault if it waits for calls, or affects them. */
+static void hook(struct sim_hardware *hw, struct sim_fault *fault, bool listed)
+{
+	bool hooked = listed && (fault->at_op ||
+				 hooks[fault->spec.type].verdict != SIM_VERDICT_DONE);
+
+	lockdep_assert_held(hw->lock);
+	hw->hooks_count += hooked - fault->hooked;
+	fault->hooked = hooked;
 }
 
 __printf(2, 3)
@@ -151,8 +163,9 @@ static void renew_element(struct sim_hardware *hw, u32 index)
 		}
 		e->stuck = true;
 		if (fault->spec.given & BIT(SIM_ARGUMENT_STATE))
-			sim_move_element(hw, index, sim_argument(&fault->spec,
-								 SIM_ARGUMENT_STATE));
+			sim_move_element(hw, index,
+					 sim_argument(&fault->spec, SIM_ARGUMENT_STATE),
+					 sim_now(hw));
 	}
 	sim_change_end(hw);
 }
@@ -236,6 +249,7 @@ static void end(struct sim_hardware *hw, struct sim_fault *fault)
 	}
 	sim_unqueue(hw, &fault->event);
 	list_del(&fault->node);
+	hook(hw, fault, false);
 	hw->faults_count--;
 	kfree(fault);
 }
@@ -268,6 +282,7 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 	lockdep_assert_held(hw->lock);
 	fault->active = true;
 	fault->at_op = 0;
+	hook(hw, fault, true);
 	fault->since_op = hw->calls[hooks[fault->spec.type].call];
 	fault->steps = first_steps(fault);
 	note_fault(hw, fault, "inject");
@@ -334,6 +349,7 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 	fault->at_op = sim_argument(spec, SIM_ARGUMENT_AT_OP);
 	if (spec->given & BIT(SIM_ARGUMENT_AFTER))
 		fault->at_op = *calls + sim_argument(spec, SIM_ARGUMENT_AFTER);
+	hook(hw, fault, true);
 	if (fault->at_op <= *calls)
 		start(hw, fault);
 	spin_unlock_irqrestore(hw->lock, flags);
@@ -355,23 +371,12 @@ static bool hits(struct sim_hardware *hw, const struct sim_fault *fault, enum si
 	return !rest;
 }
 
-/**
- * sim_fault_call() - apply the faults of calls to a request
- * @hw: hardware; its lock must not be held
- * @call: kind of the request
- *
- * Starts the faults that wait for it.
- *
- * Return: the fate of the request.
- */
-struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
+/* The fate of a request that faults may affect. */
+static struct sim_fate fate_of(struct sim_hardware *hw, enum sim_call call)
 {
 	struct sim_fate fate = { .verdict = SIM_VERDICT_DONE };
 	struct sim_fault *fault, *next;
-	unsigned long flags;
 
-	spin_lock_irqsave(hw->lock, flags);
-	hw->calls[call]++;
 	list_for_each_entry_safe(fault, next, &hw->faults, node) {
 		if (hooks[fault->spec.type].call == call && fault->at_op &&
 		    fault->at_op <= hw->calls[call])
@@ -389,6 +394,27 @@ struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
 			end(hw, fault);
 		break;
 	}
+	return fate;
+}
+
+/**
+ * sim_fault_call() - apply the faults of calls to a request
+ * @hw: hardware; its lock must not be held
+ * @call: kind of the request
+ *
+ * Starts the faults that wait for it.
+ *
+ * Return: the fate of the request.
+ */
+struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
+{
+	struct sim_fate fate = { .verdict = SIM_VERDICT_DONE };
+	unsigned long flags;
+
+	spin_lock_irqsave(hw->lock, flags);
+	hw->calls[call]++;
+	if (unlikely(hw->hooks_count))
+		fate = fate_of(hw, call);
 	spin_unlock_irqrestore(hw->lock, flags);
 	return fate;
 }
@@ -461,7 +487,7 @@ int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
 		note(hw, "flip %u from %u to %u", element, e->state, state);
 		sim_change_begin(hw);
 		sim_touch_element(hw, element);
-		sim_move_element(hw, element, state);
+		sim_move_element(hw, element, state, sim_now(hw));
 		sim_change_end(hw);
 	}
 	spin_unlock_irqrestore(hw->lock, flags);

@@ -123,7 +123,7 @@ static void override_times(struct sim_hardware *hw)
 	hw->write_fixed_ns = hw->optics.write_fixed_ns;
 	hw->write_each_ns = hw->optics.write_each_ns;
 	hw->monitor_ns = config->monitor_ns;
-	hw->optics.seed = config->seed;
+	sim_set_seed(&hw->optics, config->seed);
 }
 
 static int allocate(struct sim_hardware *hw)

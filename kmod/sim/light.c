@@ -26,58 +26,83 @@ u64 sim_mix(u64 value)
 	return value ^ (value >> 31);
 }
 
-/* A triangle wave of the drift's period, about 0. */
-static s32 triangle(const struct sim_optics *o, s32 amplitude, u64 phase)
+/* A triangle wave of the drift's period, about 0. @phase is below the period. */
+static inline s32 triangle(const struct sim_optics *o, s32 amplitude, u64 phase)
 {
-	s32 quarters;
+	s32 quarters = div64_u64(phase * 4096, o->drift_period_ns);
 
-	if (!amplitude || !o->drift_period_ns)
-		return 0;
-	div64_u64_rem(phase, o->drift_period_ns, &phase);
-	quarters = div64_u64(phase * 4096, o->drift_period_ns);
 	if (quarters < 2048)
 		return amplitude * (quarters - 1024) / 1024;
 	return amplitude * (3072 - quarters) / 1024;
 }
 
-/* An element's loss drifts with its temperature; its phase comes from the seed. */
+/* The part of a time since the last whole period of the drift. */
+static u64 drift_time(const struct sim_optics *o, u64 time)
+{
+	if (o->drift_period_ns)
+		div64_u64_rem(time, o->drift_period_ns, &time);
+	return time;
+}
+
+/* The drift of an element's loss. @time is that of drift_time(). */
+static inline s32 drift_mdb(const struct sim_optics *o, const struct sim_element *element, u64 time)
+{
+	u64 phase = element->drift_phase + time;
+
+	if (!o->drift_mdb || !o->drift_period_ns)
+		return 0;
+	if (phase >= o->drift_period_ns)
+		phase -= o->drift_period_ns;
+	return triangle(o, o->drift_mdb, phase);
+}
+
+/* The seed determines the phases in which the losses of elements drift with their temperature. */
+void sim_set_seed(struct sim_optics *o, u64 seed)
+{
+	u32 i;
+
+	o->seed = seed;
+	for (i = 0; i < o->elements_count; i++)
+		o->elements[i].drift_phase = drift_time(o, sim_mix(seed ^ sim_mix(i)));
+}
+
+/* The present drift of an element's loss. */
 s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
 {
-	if (!o->drift_mdb)
-		return 0;
-	return triangle(o, o->drift_mdb, sim_mix(o->seed ^ sim_mix(element)) + now);
+	return drift_mdb(o, &o->elements[element], drift_time(o, now));
 }
 
 /* The temperature of the interposer, in thousandths of a degree. */
 s32 sim_temperature(const struct sim_optics *o, u64 now)
 {
-	return SIM_MEAN_MDEG + triangle(o, SIM_SWING_MDEG, sim_mix(o->seed) + now);
+	if (!o->drift_period_ns)
+		return SIM_MEAN_MDEG;
+	return SIM_MEAN_MDEG + triangle(o, SIM_SWING_MDEG, drift_time(o, sim_mix(o->seed) + now));
 }
 
 /*
- * Loss of a step to port @out, which some state joins to its own. While the element changes, the
- * path of the new state rises and the path of the old one fades.
+ * Loss behind an element that is changing, at port @out. The path of the new state rises and the
+ * path of the old one fades.
  */
-static s32 crossing_mdb(const struct sim_step *step, u32 out, u64 now, bool settled, bool *leaks)
+static s32 moving_mdb(const struct sim_step *step, u32 out, u64 now, bool *leaks)
 {
 	const struct sim_optics *o = step->o;
-	const struct sim_element *e = &o->elements[step->element];
+	const struct sim_element *e = step->element;
 	const struct sim_kind *kind = &o->kinds[e->kind];
 	bool joined = step->joined == out, was = step->was == out;
-	s32 loss = kind->loss_mdb, extinction = kind->extinction_mdb;
+	s32 loss = step->joined_mdb;
 	u64 settle, t;
 
 	*leaks = !joined;
 	if (!joined && !was)
-		return extinction;
-	loss += sim_drift_mdb(o, step->element, now);
-	if (settled || now >= e->settled_at || joined == was)
-		return joined ? loss : extinction;
+		return step->leak_mdb;
+	if (joined == was)
+		return loss;
 	*leaks = false;
 	settle = o->settle_ns + e->slow_ns;
 	t = settle - min(settle, e->settled_at - now);
 	loss += joined ? sim_rise_mdb(t, settle) : sim_fade_mdb(t, settle);
-	return min(loss, max(extinction, (s32)kind->loss_mdb));
+	return min(loss, max(step->leak_mdb, step->loss_mdb + (s32)kind->loss_mdb));
 }
 
 static u64 add_saturated(u64 a, u64 b)
@@ -139,107 +164,134 @@ static const struct sim_end *span(const struct sim_optics *o, sim_coded near, s3
 	return &guide->end[!(near & 1)];
 }
 
-static u32 port_bit(u32 port)
+static inline u32 port_bit(u32 port)
 {
 	return port == MORPH_PORT_NONE ? 0 : BIT(port);
 }
 
 /*
- * Return whether a leak of this kind of element would end the path: it has leaked too often, or is
+ * Return whether a leak of the step's element would end the path: it has leaked too often, or is
  * too weak then. A guide of an edge may end in a fabric that sees weaker light.
  */
-static bool leak_ends(const struct sim_step *step, const struct sim_kind *kind)
+static inline bool leak_ends(const struct sim_step *step)
 {
 	const struct sim_optics *o = step->o;
-	s32 power = o->laser_mdbm - step->loss_mdb - (s32)kind->extinction_mdb;
 
-	return step->leaks == SIM_MAX_LEAKS || (!o->edges_count && power < o->floor_mdbm);
+	return step->leaks == SIM_MAX_LEAKS ||
+	       (!o->edges_count && o->laser_mdbm - step->leak_mdb < o->floor_mdbm);
 }
 
-/* Continue a step at a port of an element. */
-static void enter_element(struct sim_step *step, u32 index, u32 in)
+/* The moment of a trace. */
+struct moment {
+	u64 now;
+	u64 drift;	/* drift_time() of fabrics with this period */
+	u64 period;
+	bool settled;	/* assume that all elements have settled */
+};
+
+/* Continue a step, which has the fabric, the losses and the leaks before it, at an element. */
+static inline void enter_element(struct sim_step *step, const struct sim_end *at,
+				 const struct moment *moment)
 {
 	struct sim_optics *o = step->o;
-	const struct sim_element *e = &o->elements[index];
+	const struct sim_element *e = &o->elements[at->index];
 	const struct sim_kind *kind = &o->kinds[e->kind];
+	const struct morph_profile_state *states = &o->states[kind->first_state];
+	u64 time = moment->drift;
 
+	/* The peer of an edge may be another kind of fabric. */
+	if (unlikely(o->drift_period_ns != moment->period))
+		time = drift_time(o, moment->now);
 	o->visits++;
-	step->element = index;
-	step->todo = kind->leaks[in];
-	step->joined = sim_joined(o, e, e->state, in);
+	step->element = e;
+	step->guides = &o->port_guide[e->first_port];
+	step->leak_mdb = step->loss_mdb + kind->extinction_mdb;
+	step->joined_mdb = step->loss_mdb + kind->loss_mdb + drift_mdb(o, e, time);
+	step->todo = kind->leaks[at->port];
+	step->joined = states[e->state].joins[at->port];
 	step->was = step->joined;
-	if (e->previous != e->state)
-		step->was = sim_joined(o, e, e->previous, in);
-	if (leak_ends(step, kind))
+	step->moves = moment->now < e->settled_at && !moment->settled;
+	if (step->moves)
+		step->was = states[e->previous].joins[at->port];
+	if (leak_ends(step))
 		step->todo &= port_bit(step->joined) | port_bit(step->was);
 }
 
 /*
- * Cross the guide with the coded end @near. If it ends at a joined edge, also cross the
- * peer's guide, which never ends at an edge. Return true if an element is at the far end;
- * @next is then its step.
+ * Cross the guide with the coded end @near, with the losses and leaks of @next before it. If it
+ * ends at a joined edge, also cross the peer's guide, which never ends at an edge. Return true if
+ * an element is at the far end; @next is then its step.
  */
-static __always_inline bool cross_guide(struct sim_light *light, struct sim_optics *o,
-					sim_coded near, s32 loss_mdb, u8 leaks, u64 since,
-					u64 lanes, struct sim_step *next)
+static inline bool cross_guide(struct sim_light *light, sim_coded near, u64 lanes,
+			       const struct moment *moment, struct sim_step *next)
 {
-	const struct sim_end *far = span(o, near, &loss_mdb);
+	struct sim_optics *o = next->o;
+	const struct sim_end *far = span(o, near, &next->loss_mdb);
 
 	if (far->type == MORPH_END_EDGE && o->edges[far->index].peer) {
 		const struct sim_edge *edge = &o->edges[far->index];
 
 		o = edge->peer;
-		far = span(o, o->edges[edge->peer_edge].guide, &loss_mdb);
+		next->o = o;
+		far = span(o, o->edges[edge->peer_edge].guide, &next->loss_mdb);
 	}
-	if (o->laser_mdbm - loss_mdb < o->floor_mdbm)
+	if (o->laser_mdbm - next->loss_mdb < o->floor_mdbm)
 		return false;
 	if (far->type == MORPH_END_TX)
-		contribute(light, o, far->index * o->planes + far->port, lanes, loss_mdb, since);
+		contribute(light, o, far->index * o->planes + far->port, lanes, next->loss_mdb,
+			   next->since);
 	if (far->type != MORPH_END_ELEMENT)
 		return false;
-	next->o = o;
-	next->loss_mdb = loss_mdb;
-	next->leaks = leaks;
-	next->since = since;
-	enter_element(next, far->index, far->port);
+	enter_element(next, far, moment);
 	return true;
+}
+
+/* Take the next guide of a step, and the losses and leaks before it; or return SIM_NONE. */
+static inline sim_coded take_guide(struct sim_step *step, u64 now, struct sim_step *next)
+{
+	u32 port = __ffs(step->todo);
+	bool leaks = port != step->joined;
+
+	step->todo &= step->todo - 1;
+	next->o = step->o;
+	next->loss_mdb = leaks ? step->leak_mdb : step->joined_mdb;
+	if (unlikely(step->moves))
+		next->loss_mdb = moving_mdb(step, port, now, &leaks);
+	next->since = leaks ? step->since : max(step->since, step->element->settled_at);
+	next->leaks = step->leaks + leaks;
+	return next->leaks > SIM_MAX_LEAKS ? SIM_NONE : step->guides[port];
 }
 
 /* Find all light that leaves the coded end of a guide of @from. */
 static void trace(struct sim_light *light, struct sim_optics *from, sim_coded guide, u64 lanes,
 		  u64 now, bool settled)
 {
-	struct sim_step *stack = light->stack;
-	u32 depth;
+	const struct moment moment = {
+		.now = now,
+		.drift = drift_time(from, now),
+		.period = from->drift_period_ns,
+		.settled = settled,
+	};
+	struct sim_step *first = light->stack, *step = first;
 
 	clear_light(light, lanes);
 	from->traces++;
-	depth = cross_guide(light, from, guide, 0, 0, 0, lanes, &stack[0]);
-	while (depth) {
-		struct sim_step *step = &stack[depth - 1];
-		struct sim_optics *o = step->o;
-		const struct sim_element *e = &o->elements[step->element];
-		sim_coded out;
-		bool leaks;
-		s32 loss;
-		u32 port_out;
-
-		if (!step->todo) {
-			depth--;
-			continue;
-		}
-		port_out = __ffs(step->todo);
-		step->todo &= step->todo - 1;
-		out = o->port_guide[e->first_port + port_out];
-		if (out == SIM_NONE)
-			continue;
-		loss = step->loss_mdb + crossing_mdb(step, port_out, now, settled, &leaks);
-		if (depth == SIM_MAX_DEPTH || step->leaks + leaks > SIM_MAX_LEAKS)
-			continue;
-		if (cross_guide(light, o, out, loss, step->leaks + leaks,
-				leaks ? step->since : max(step->since, e->settled_at), lanes,
-				&stack[depth]))
-			depth++;
+	first->todo = 0;
+	first[1].o = from;
+	first[1].since = 0;
+	first[1].loss_mdb = 0;
+	first[1].leaks = 0;
+	for (;;) {
+		if (guide != SIM_NONE && cross_guide(light, guide, lanes, &moment, step + 1))
+			step++;
+		for (; !step->todo; step--)
+			if (step == first)
+				return;
+		guide = SIM_NONE;
+		if (step == first + SIM_MAX_DEPTH)
+			step->todo = 0;
+		else
+			guide = take_guide(step, now, step + 1);
 	}
 }
 

@@ -62,6 +62,7 @@ struct sim_kind {
 struct sim_element {
 	u64 settled_at;		/* end of the change from previous to state */
 	u64 slow_ns;		/* by faults: settles this much later */
+	u64 drift_phase;	/* constant; below sim_optics.drift_period_ns */
 	u32 kind;
 	u32 first_port;		/* into sim_optics.port_guide */
 	u8 state;
@@ -100,12 +101,15 @@ struct sim_accelerator {
 /* A step of the backward trace: an element, and its ports that are left to try. */
 struct sim_step {
 	struct sim_optics *o;	/* fabric of the element */
+	const struct sim_element *element;
+	const sim_coded *guides;	/* by port of the element */
 	u64 since;		/* when the last element behind it had settled */
-	u32 element;
-	s32 loss_mdb;
+	s32 loss_mdb;		/* before the element */
+	s32 joined_mdb, leak_mdb;	/* behind it: of the joined port, and of the others */
 	u16 todo;
 	u8 joined, was;		/* ports that its states join to this one; or MORPH_PORT_NONE */
 	u8 leaks;
+	bool moves;		/* the element has not settled, so the losses are others */
 };
 
 /* Light at one receive port, by lane. */
@@ -114,7 +118,7 @@ struct sim_light {
 	u64 best[MORPH_MAX_WAVELENGTHS];	/* strongest single path */
 	u64 since[MORPH_MAX_WAVELENGTHS];	/* since when that path is undisturbed */
 	u64 modulated;				/* lanes whose best path carries data */
-	struct sim_step stack[SIM_MAX_DEPTH];
+	struct sim_step stack[SIM_MAX_DEPTH + 1];	/* the first has no element */
 };
 
 /*
@@ -196,6 +200,7 @@ s32 sim_rise_mdb(u64 t, u64 settle_ns);
 s32 sim_fade_mdb(u64 t, u64 settle_ns);
 
 u64 sim_mix(u64 value);
+void sim_set_seed(struct sim_optics *o, u64 seed);
 s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now);
 s32 sim_temperature(const struct sim_optics *o, u64 now);
 void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled);

@@ -177,6 +177,7 @@ struct sim_hardware {
 	struct sim_alarm *heartbeats;
 	struct list_head faults;
 	u32 faults_count;
+	u32 hooks_count;		/* faults that wait for, or affect, calls */
 	u32 fault_ids;
 	struct sim_log_entry *log;	/* ring of SIM_LOG_ENTRIES */
 	u64 log_count;
@@ -219,8 +220,9 @@ void sim_touch_transmitter(struct sim_hardware *hw, u32 port);
 void sim_touch_guide(struct sim_hardware *hw, u32 guide);
 void sim_touch_element(struct sim_hardware *hw, u32 element);
 void sim_change_end(struct sim_hardware *hw);
-void sim_move_element(struct sim_hardware *hw, u32 element, u32 state);
-void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting);
+void sim_move_element(struct sim_hardware *hw, u32 element, u32 state, u64 now);
+void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting,
+		       u64 now);
 void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting *setting);
 u64 sim_healthy_lanes(const struct sim_transmitter *tx);
 void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back);

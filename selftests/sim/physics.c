@@ -329,10 +329,17 @@ static void test_what_locks(void)
 
 static void test_drift(void)
 {
-	struct sim_optics o = { .drift_mdb = 20, .drift_period_ns = 1000000, .seed = 3 };
+	struct sim_element elements[8] = {};
+	struct sim_optics o = {
+		.drift_mdb = 20,
+		.drift_period_ns = 1000000,
+		.elements = elements,
+		.elements_count = ARRAY_SIZE(elements),
+	};
 	s32 least = 0, most = 0;
 	u64 t;
 
+	sim_set_seed(&o, 3);
 	for (t = 0; t < 1000000; t += 100) {
 		s32 drift = sim_drift_mdb(&o, 5, t);
 
