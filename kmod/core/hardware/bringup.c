@@ -51,7 +51,7 @@ static int bringup_elements(struct morph_fabric *fabric, struct morph_element_se
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < n; i++) {
 			morph_fabric_pause_after(fabric, i);
-			hardware_of(fabric)->hw_state[first + i] = settings[i].state;
+			morph_hw_record_state(fabric, first + i, settings[i].state);
 			if (settings[i].state == optics_park_state(fabric->graph, first + i))
 				continue;
 			culprit.index = first + i;

@@ -41,8 +41,13 @@ struct morph_hardware {
 	u32 review_first;
 	wait_queue_head_t review_end;
 
+	/*
+	 * By element: state last programmed and answered. A thread that programs an element writes
+	 * it without a lock, so read it with morph_hw_state().
+	 */
+	u8 *hw_state;
+
 	/* Guarded by fabric->lock. */
-	u8 *hw_state;			/* by element: state last programmed and answered */
 	u64 *tx_on;			/* by transmit port: lanes commanded on */
 	unsigned long *rx_blamed;	/* bit by receive port: dark without an explanation */
 
@@ -55,6 +60,17 @@ struct morph_hardware {
 static inline struct morph_hardware *hardware_of(const struct morph_fabric *fabric)
 {
 	return (struct morph_hardware *)container_of(fabric, struct morph_hardware, fabric);
+}
+
+static inline u8 morph_hw_state(const struct morph_fabric *fabric, u32 element)
+{
+	return READ_ONCE(hardware_of(fabric)->hw_state[element]);
+}
+
+/* Only while the element is programmed, read back, or reviewed. */
+static inline void morph_hw_record_state(struct morph_fabric *fabric, u32 element, u8 state)
+{
+	WRITE_ONCE(hardware_of(fabric)->hw_state[element], state);
 }
 
 /* Operations of one transaction: they share a morph_op and one set of times. */

@@ -89,11 +89,8 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 
 	srcu = program_begin(fabric, REVIEW_ELEMENTS, &setting, 1);
 	ret = morph_hw_get_elements(fabric, session, &setting, 1);
-	if (!ret) {
-		mutex_lock(&fabric->lock);
-		hardware_of(fabric)->hw_state[element] = setting.state;
-		mutex_unlock(&fabric->lock);
-	}
+	if (!ret)
+		morph_hw_record_state(fabric, element, setting.state);
 	program_end(fabric, srcu);
 	*state = setting.state;
 	return ret;
@@ -138,12 +135,8 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 		return 0;
 	srcu = program_begin(fabric, REVIEW_ELEMENTS, settings, count);
 	ret = morph_hw_set_elements(fabric, session, settings, count);
-	if (!ret) {
-		mutex_lock(&fabric->lock);
-		for (i = 0; i < count; i++)
-			hardware_of(fabric)->hw_state[settings[i].element] = settings[i].state;
-		mutex_unlock(&fabric->lock);
-	}
+	for (i = 0; i < count && !ret; i++)
+		morph_hw_record_state(fabric, settings[i].element, settings[i].state);
 	program_end(fabric, srcu);
 	return ret;
 }
@@ -264,7 +257,7 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		u32 element = wrong[i].element;
-		u8 programmed = hardware_of(fabric)->hw_state[element];
+		u8 programmed = morph_hw_state(fabric, element);
 
 		if (wrong[i].state == programmed ||
 		    review->element_marks[element] & review->skip)
@@ -272,7 +265,7 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 		if (review->element_state[element] != programmed) {
 			++*unsure;
 			if (exclusive)
-				hardware_of(fabric)->hw_state[element] = wrong[i].state;
+				morph_hw_record_state(fabric, element, wrong[i].state);
 			continue;
 		}
 		wrong[(*n)++] = (struct morph_element_setting){ .element = element,

@@ -76,7 +76,7 @@ void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 	lockdep_assert_held(&fabric->lock);
 	info->element = index;
 	info->tile = fabric->graph->elements[index].tile;
-	info->state = hardware_of(fabric)->hw_state[index];
+	info->state = morph_hw_state(fabric, index);
 	info->health = morph_health_get(fabric, MORPH_PART_ELEMENT, index);
 	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_ELEMENT, index);
 	info->pins = ledger_of(fabric)->state->element_pins[index];

@@ -150,18 +150,22 @@ static int check_run(struct morph_call *call)
 static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 {
 	struct morph_txn_run *args = &call->txn_run;
+	bool numbered = txn->id;
 	u32 i;
 	int put = 0;
 
-	morph_fabric_lock(call->fabric);
+	/* Nobody else can change a transaction without a number: save another wait for the lock. */
+	if (numbered)
+		morph_fabric_lock(call->fabric);
 	args->out_txn = 0;
 	if (args->head.flags & MORPH_TXN_PREPARE)
 		args->out_txn = txn->repeats ? txn->repeats : txn->id;
 	args->out_outcome = txn->outcome;
 	args->out_seq = txn->seq;
-	args->out_generation = call->file->slice->generation;
+	args->out_generation = READ_ONCE(call->file->slice->generation);
 	args->out_times = txn->session.times;
-	mutex_unlock(&call->fabric->lock);
+	if (numbered)
+		mutex_unlock(&call->fabric->lock);
 	if (ret)
 		call->refusal = txn->refusal;
 	call->stands = !(args->head.flags & MORPH_TXN_DRY_RUN);

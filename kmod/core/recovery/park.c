@@ -12,7 +12,7 @@ bool morph_left_behind(struct morph_fabric *fabric, u32 element)
 {
 	return !ledger_of(fabric)->state->element_pins[element] &&
 	       !(ledger_of(fabric)->state->element_marks[element] & ~OPTICS_CORDONED) &&
-	       hardware_of(fabric)->hw_state[element] != optics_park_state(fabric->graph, element);
+	       morph_hw_state(fabric, element) != optics_park_state(fabric->graph, element);
 }
 
 void morph_park_elements(struct morph_fabric *fabric, const u32 *elements, u32 count)

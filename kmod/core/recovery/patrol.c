@@ -266,7 +266,7 @@ static void patrol_chips(struct morph_fabric *fabric)
  */
 static bool is_unturned(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
 {
-	return hardware_of(fabric)->hw_state[element] == expected &&
+	return morph_hw_state(fabric, element) == expected &&
 	       !(ledger_of(fabric)->state->element_marks[element] & ~tolerated);
 }
 
@@ -324,7 +324,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		settings[i].element = recovery_of(fabric)->patrol_element++ % total;
-		expected[i] = hardware_of(fabric)->hw_state[settings[i].element];
+		expected[i] = morph_hw_state(fabric, settings[i].element);
 	}
 	mutex_unlock(&fabric->lock);
 	if (morph_hw_get_elements(fabric, NULL, settings, count))

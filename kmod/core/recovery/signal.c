@@ -106,7 +106,7 @@ static bool is_sent(const struct morph_fabric *fabric, const struct morph_route 
 	/* Its laser may be on for the route that replaces it. */
 	for (h = 0; h < route->path.hops_count && circuit_txns(route->circuit)->pending; h++)
 		if (route->hops[h].element != OPTICS_NONE &&
-		    hardware_of(fabric)->hw_state[route->hops[h].element] != route->hops[h].state)
+		    morph_hw_state(fabric, route->hops[h].element) != route->hops[h].state)
 			return false;
 	return true;
 }

@@ -73,7 +73,7 @@ static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold
 
 		if (!ledger->element_pins[element])
 			optics_set_state(ledger, element, entry->alone ?
-					 hardware_of(fabric)->hw_state[element] : entry->state);
+					 morph_hw_state(fabric, element) : entry->state);
 		entry->pinned = entry->alone || ledger->element_state[element] == entry->state;
 		if (entry->pinned)
 			ledger->element_pins[element]++;
@@ -222,7 +222,7 @@ static int hold_element(struct morph_schedule *schedule, struct morph_held_eleme
 	if (entry->alone)
 		*marks |= OPTICS_HELD;
 	optics_set_state(ledger, element, entry->alone ?
-			 hardware_of(fabric)->hw_state[element] : entry->state);
+			 morph_hw_state(fabric, element) : entry->state);
 	schedule->work += MORPH_HOP_WORK;
 	return 0;
 }
@@ -651,9 +651,9 @@ void morph_schedule_stand(struct morph_schedule *schedule)
 			    OPTICS_HELD)
 				continue;
 			if (ledger->element_state[element] !=
-			    hardware_of(fabric)->hw_state[element])
+			    morph_hw_state(fabric, element))
 				turn(schedule, ledger_of(fabric), element,
-				     hardware_of(fabric)->hw_state[element]);
+				     morph_hw_state(fabric, element));
 		}
 	}
 	mark_live(schedule->slice, false);

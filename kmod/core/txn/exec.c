@@ -166,17 +166,48 @@ static int exec_light(struct exec *exec)
 }
 
 /*
+ * A circuit that moved without a dark time now has light on both routes, and soon only on the new
+ * one. Report its light, so that a rank that continues to send there sees another generation.
+ * Caller holds fabric->lock.
+ */
+static void report_moved(struct morph_txn *txn)
+{
+	u32 i;
+
+	if (!exec_light_is_watched(txn))
+		return;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		item->light_changed = item->old && item->new;
+		item->light_moves = item->light_changed && !item->broken_first && !item->unlit;
+	}
+	morph_report_light(txn);
+}
+
+/*
  * Step 5 of a commit. The new light is verified, so an error here quarantines hardware but does not
- * cause a rollback.
+ * cause a rollback. The step reads the old receivers into the same array, so it records the power
+ * of the new ones first.
  */
 static void exec_darken_old(struct exec *exec)
 {
+	struct morph_fabric *fabric = exec->fabric;
+	u32 lasers;
 	int ret;
 
-	ret = exec_set_lasers(exec, DARKEN_OLD);
+	if (!exec_has_lasers(exec, DARKEN_OLD))
+		return;
+	morph_fabric_lock(fabric);
+	exec_note_power(exec, LIGHT_NEW);
+	report_moved(exec->txn);
+	exec->noted = true;
+	lasers = exec_collect_lasers(exec, DARKEN_OLD);
+	mutex_unlock(&fabric->lock);
+	ret = exec_command_lasers(exec, lasers);
 	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (!ret)
-		return;			/* no old circuit is left */
+		return;			/* only light of peers was to end */
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
 	exec_see_dark(exec, DARKEN_OLD);
@@ -358,26 +389,6 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	report_darkening(txn);
 }
 
-/*
- * A circuit that moved without a dark time now has light on both routes, and soon only on the new
- * one. Report its light, so that a rank that continues to send there sees another generation.
- * Caller holds fabric->lock.
- */
-static void report_moved(struct morph_txn *txn)
-{
-	u32 i;
-
-	if (!exec_light_is_watched(txn))
-		return;
-	for (i = 0; i < txn->count; i++) {
-		struct morph_item *item = &txn->items[i];
-
-		item->light_changed = item->old && item->new;
-		item->light_moves = item->light_changed && !item->broken_first && !item->unlit;
-	}
-	morph_report_light(txn);
-}
-
 /* Program and verify; return 0 when all new light is verified. No lock held. */
 static int exec_run(struct exec *exec)
 {
@@ -394,14 +405,6 @@ static int exec_run(struct exec *exec)
 	if (ret)
 		return ret;
 	exec->lit_ns = exec->phase_began;	/* the end of the verification */
-	/*
-	 * Step 5 reads the old receivers into the same array, so record the power of the new ones
-	 * first.
-	 */
-	morph_fabric_lock(fabric);
-	exec_note_power(exec, LIGHT_NEW);
-	report_moved(txn);
-	mutex_unlock(&fabric->lock);
 	if (txn->kind->looks_in)
 		exec_look_in(exec, false);
 	exec_darken_old(exec);
@@ -434,6 +437,8 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	if (ret) {
 		exec_roll_back(&exec);
 	} else {
+		if (!exec.noted)
+			exec_note_power(&exec, LIGHT_NEW);
 		publish(&exec);
 		txn->keep_old = keep_old;
 		if (exec.broken)

@@ -19,6 +19,7 @@ struct exec {
 	bool full;		/* txn->reads has no space for another neighbour */
 	u64 began_ns;		/* ktime_get_ns() */
 	bool broken;		/* some old circuit must go dark first */
+	bool noted;		/* the power of the new light is recorded */
 	bool programmed;		/* all elements were programmed without an error */
 	bool relight_all;	/* revert of a commit: restore every old circuit */
 	struct morph_culprit culprit;
@@ -78,6 +79,9 @@ void exec_unmark_turned(struct exec *exec);
 u32 exec_collect_old(struct exec *exec);
 bool exec_see_dark(struct exec *exec, enum laser_step step);
 void exec_see_broken_off(struct exec *exec);
+bool exec_has_lasers(const struct exec *exec, enum laser_step step);
+u32 exec_collect_lasers(struct exec *exec, enum laser_step step);
+int exec_command_lasers(struct exec *exec, u32 n);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);

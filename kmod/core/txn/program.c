@@ -20,8 +20,8 @@ static bool is_late(const struct exec *exec, u32 element)
 /* Collect settings of new routes that turn late (or early), from setting @first on. */
 static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
-	const u8 *hw_state = hardware_of(exec->fabric)->hw_state;
-	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
+	const struct morph_fabric *fabric = exec->fabric;
+	u8 *marks = ledger_of(fabric)->state->element_marks;
 	u32 n = first, i;
 
 	for (i = 0; i < exec->txn->count; i++) {
@@ -34,7 +34,7 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 		for (hop = route->hops; hop < end; hop++) {
 			u32 element = hop->element;
 
-			if (element == OPTICS_NONE || hw_state[element] == hop->state)
+			if (element == OPTICS_NONE || morph_hw_state(fabric, element) == hop->state)
 				continue;
 			/* Routes may share the element in the same state. */
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
@@ -113,7 +113,7 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
 		if (element == OPTICS_NONE || ledger->element_pins[element])
 			continue;
 		park = optics_park_state(fabric->graph, element);
-		if (hardware_of(fabric)->hw_state[element] == park)
+		if (morph_hw_state(fabric, element) == park)
 			continue;
 		ledger->element_pins[element] = 1;
 		ledger_of(fabric)->marks_seq++;
@@ -158,17 +158,29 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 		morph_park_unguard(fabric, settings[i].element);
 }
 
-/* Return the number of submitted settings, or a negative errno. No lock held. */
-int exec_set_lasers(struct exec *exec, enum laser_step step)
+/* Whether a step switches any lasers. */
+bool exec_has_lasers(const struct exec *exec, enum laser_step step)
+{
+	u32 i;
+
+	for (i = 0; i < exec->txn->count; i++)
+		if (exec_laser_route(exec, &exec->txn->items[i], step))
+			return true;
+	return false;
+}
+
+/*
+ * Record the lasers of a step as switched, and return the number of settings to submit. Caller
+ * holds fabric->lock.
+ */
+u32 exec_collect_lasers(struct exec *exec, enum laser_step step)
 {
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
 	struct morph_fabric *fabric = exec->fabric;
 	struct morph_txn *txn = exec->txn;
 	u32 n = 0, i;
 	u64 now = 0;
-	int ret;
 
-	morph_fabric_lock(fabric);
 	/* After the wait for the lock, during which the old light was still on. */
 	if (on || step == BREAK_OLD)
 		now = ktime_get_ns();
@@ -191,7 +203,27 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 			item->circuit->dark = false;
 	}
 	morph_hw_update_lasers(fabric, txn->lasers, n);
-	mutex_unlock(&fabric->lock);
-	ret = morph_hw_submit_lasers(fabric, &txn->session, txn->lasers, n);
+	return n;
+}
+
+/* Submit the settings; return their number or a negative errno. No lock held. */
+int exec_command_lasers(struct exec *exec, u32 n)
+{
+	struct morph_txn *txn = exec->txn;
+	int ret = morph_hw_submit_lasers(exec->fabric, &txn->session, txn->lasers, n);
+
 	return ret ? ret : n;
+}
+
+/* Both of the above, if the step switches any lasers. No lock held. */
+int exec_set_lasers(struct exec *exec, enum laser_step step)
+{
+	u32 n;
+
+	if (!exec_has_lasers(exec, step))
+		return 0;
+	morph_fabric_lock(exec->fabric);
+	n = exec_collect_lasers(exec, step);
+	mutex_unlock(&exec->fabric->lock);
+	return exec_command_lasers(exec, n);
 }

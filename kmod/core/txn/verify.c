@@ -259,7 +259,14 @@ void exec_collect_neighbours(struct exec *exec)
 static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads)
 {
 	u32 kept = 0, i;
+	u64 missing = 0;
 
+	for (i = 0; i < exec->neighbours; i++)
+		missing |= reads[i].lanes & ~reads[i].locked;
+	if (!missing) {
+		exec->neighbours = 0;
+		return;
+	}
 	morph_fabric_lock(exec->fabric);
 	for (i = 0; i < exec->neighbours; i++) {
 		u64 lanes = reads[i].lanes & ~reads[i].locked;
