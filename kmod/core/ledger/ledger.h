@@ -298,7 +298,7 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
  * of one search; see optics_route_continue(). A new path counts as MORPH_CLAIM_STEPS. On a pod of
  * 4,096 accelerators a step takes as long as 2.4 ioctls on /dev/null.
  */
-#define MORPH_HOLD_STEPS	256u
+#define MORPH_HOLD_STEPS	192u
 #define MORPH_STEP_EFFORT	3u
 #define MORPH_HOLD_EFFORT	(MORPH_STEP_EFFORT * MORPH_HOLD_STEPS)
 #define MORPH_JUDGE_EFFORT	1536u	/* of optics_validate_part(), instead of these steps */
