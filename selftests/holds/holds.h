@@ -22,10 +22,11 @@ struct workload {
 };
 
 /*
- * Workloads of tenants, those of failing hardware, and those whose holders lose the processor. The
- * last entry has no name.
+ * Workloads of tenants, those of schedules, those of failing hardware, and those whose holders lose
+ * the processor. The last entry has no name.
  */
 extern const struct workload tenants[];
+extern const struct workload schedules[];
 extern const struct workload failures[];
 extern const struct workload absences[];
 

@@ -281,6 +281,7 @@ static void run_profile(const char *profile)
 		stop("netlink");
 	judge_holds(&scene, profile, "bring-up", true);
 	run_list(&scene, profile, tenants);
+	run_list(&scene, profile, schedules);
 	run_list(&scene, profile, failures);
 	run_list(&scene, profile, absences);
 	run_delays(&scene, profile);

@@ -9,6 +9,8 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+#define MANY_CIRCUITS	4096u	/* a hold of fabric->lock that visits more ends then */
+
 /*
  * Enter the slice of a schedule, which may be unloaded meanwhile. Returns with fabric->lock held on
  * success.
@@ -62,7 +64,7 @@ static void mark_wanted(struct morph_schedule *schedule, const struct morph_step
  * Collect lit circuits that are neither in the step nor in @kept (may be NULL). The last argument
  * adds circuits of the step that have failed and must be lit again. Stops at the capacity of the
  * transaction. The result is in schedule->stamps; the loop reads each entry before it overwrites
- * it. O(circuits of the schedule).
+ * it. O(circuits of the schedule). Context as for morph_schedule_change().
  */
 static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
 			    const struct morph_step *kept, bool restart)
@@ -80,6 +82,8 @@ static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_
 		if (circuit->listed && (!stamps[i] || failed))
 			stamps[n++] = i;
 	}
+	if (schedule->circuits_count > MANY_CIRCUITS)
+		morph_schedule_relock(schedule);
 	return n;
 }
 
@@ -357,7 +361,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 	if (!ret) {
 		morph_schedule_unhold(schedule, true);
 		morph_schedule_park(schedule);
-		morph_schedule_drop(schedule, true);
+		morph_schedule_drop(schedule);
 		slice->fabric->seq++;
 		morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
 		morph_protection_touch_slice(slice);

@@ -96,6 +96,21 @@ static void hold_free(struct morph_schedule *schedule)
 	*hold = (struct morph_hold){};
 }
 
+/* To free much memory takes long, so other threads may take fabric->lock meanwhile. */
+static void hold_free_unlocked(struct morph_schedule *schedule)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_hold hold = schedule->hold;
+
+	schedule->hold = (struct morph_hold){};
+	mutex_unlock(&fabric->lock);
+	kvfree(hold.guides);
+	morph_user_uncharge(schedule->slice->user, MORPH_RES_BYTES, hold.bytes);
+	cond_resched();
+	morph_fabric_lock(fabric);
+	schedule->work = 0;
+}
+
 int morph_schedule_hold_alloc(struct morph_schedule *schedule, u32 guides, u32 elements, u32 ports,
 			      gfp_t gfp, struct morph_refusal *refusal)
 {
@@ -394,17 +409,59 @@ static u64 lit_at_port(struct morph_schedule *schedule, u32 port, bool tx)
 	return lanes;
 }
 
-static void unhold_next(struct morph_schedule *schedule, bool pause)
+/* The ledger has changed. Let other threads take fabric->lock, which the caller holds. */
+static void unhold_pause(struct morph_schedule *schedule)
 {
-	struct morph_ledger *ledger = ledger_of(schedule->slice->fabric);
-
-	schedule->work += MORPH_HOP_WORK;
-	if (!pause || schedule->work < MORPH_SCHEDULE_MOST_WORK)
-		return;
-	ledger->light_seq++;
+	ledger_of(schedule->slice->fabric)->light_seq++;
 	schedule->own_light++;
 	morph_schedule_relock(schedule);
 	schedule->work = 0;
+}
+
+static void unhold_next(struct morph_schedule *schedule, bool pause, u32 work)
+{
+	schedule->work += work;
+	if (pause && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
+		unhold_pause(schedule);
+}
+
+static void unhold_lanes(struct morph_schedule *schedule, bool pause)
+{
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
+	struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	for (i = 0; i < hold->guides_count; i++) {
+		struct morph_held_lanes *entry = &hold->guides[i];
+
+		ledger->guide_lanes[entry->index] &=
+			~(entry->ours & ~lit_in_guide(schedule, entry->index));
+		hlist_del_init(&hold->listed[i].node);
+		unhold_next(schedule, pause, MORPH_HOP_WORK);
+	}
+	for (i = 0; i < hold->tx_count; i++) {
+		ledger->tx_lanes[hold->tx[i].index] &=
+			~(hold->tx[i].ours & ~lit_at_port(schedule, hold->tx[i].index, true));
+		unhold_next(schedule, pause, MORPH_HOP_WORK);
+	}
+	for (i = 0; i < hold->rx_count; i++) {
+		ledger->rx_lanes[hold->rx[i].index] &=
+			~(hold->rx[i].ours & ~lit_at_port(schedule, hold->rx[i].index, false));
+		unhold_next(schedule, pause, MORPH_HOP_WORK);
+	}
+}
+
+static void unhold_elements(struct morph_schedule *schedule, bool pause)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	for (i = 0; i < hold->elements_count; i++) {
+		element_suspend(fabric, &hold->elements[i]);
+		morph_park_later(fabric, hold->elements[i].element);
+		unhold_next(schedule, pause, 2 * MORPH_HOP_WORK);
+	}
 }
 
 /*
@@ -413,44 +470,20 @@ static void unhold_next(struct morph_schedule *schedule, bool pause)
  */
 void morph_schedule_unhold(struct morph_schedule *schedule, bool pause)
 {
-	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_state *ledger = ledger_of(fabric)->state;
-	struct morph_hold *hold = &schedule->hold;
-	u32 i;
-
-	lockdep_assert_held(&fabric->lock);
-	if (!hold->begun) {
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	if (schedule->hold.begun) {
+		schedule->hold.taken = false;
+		if (pause)
+			unhold_pause(schedule);
+		unhold_lanes(schedule, pause);
+		unhold_elements(schedule, pause);
+		ledger_of(schedule->slice->fabric)->light_seq++;
+		schedule->own_light++;
+	}
+	if (pause)
+		hold_free_unlocked(schedule);
+	else
 		hold_free(schedule);
-		return;
-	}
-	hold->taken = false;
-	for (i = 0; i < hold->guides_count; i++) {
-		struct morph_held_lanes *entry = &hold->guides[i];
-
-		ledger->guide_lanes[entry->index] &=
-			~(entry->ours & ~lit_in_guide(schedule, entry->index));
-		hlist_del_init(&hold->listed[i].node);
-		unhold_next(schedule, pause);
-	}
-	for (i = 0; i < hold->tx_count; i++) {
-		ledger->tx_lanes[hold->tx[i].index] &=
-			~(hold->tx[i].ours & ~lit_at_port(schedule, hold->tx[i].index, true));
-		unhold_next(schedule, pause);
-	}
-	for (i = 0; i < hold->rx_count; i++) {
-		ledger->rx_lanes[hold->rx[i].index] &=
-			~(hold->rx[i].ours & ~lit_at_port(schedule, hold->rx[i].index, false));
-		unhold_next(schedule, pause);
-	}
-	for (i = 0; i < hold->elements_count; i++) {
-		element_suspend(fabric, &hold->elements[i]);
-		morph_park_later(fabric, hold->elements[i].element);
-		schedule->work += MORPH_HOP_WORK;
-		unhold_next(schedule, pause);
-	}
-	ledger_of(fabric)->light_seq++;
-	schedule->own_light++;
-	hold_free(schedule);
 }
 
 /* ------------------------------------------------------------------- repair */

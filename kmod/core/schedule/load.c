@@ -672,7 +672,7 @@ static int load_entered(struct morph_schedule *schedule,
 		 */
 		if (schedule->hold.begun)
 			morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
-		morph_schedule_drop(schedule, true);
+		morph_schedule_drop(schedule);
 		morph_protection_touch_slice(slice);
 		return ret;
 	}

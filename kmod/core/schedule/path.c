@@ -16,7 +16,7 @@
 
 #define JUDGED_AT_ONCE	16u	/* circuits that are judged in one hold of fabric->lock */
 /* A step of the router, in visited entries of schedules; see schedule->work. */
-#define STEP_WORK	(MORPH_SCHEDULE_MOST_WORK / MORPH_HOLD_STEPS)
+#define STEP_WORK	192u
 
 /* -------------------------------------------------------------- path search */
 

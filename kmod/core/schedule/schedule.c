@@ -83,32 +83,41 @@ void morph_schedule_relock(const struct morph_schedule *schedule)
 	morph_fabric_lock(schedule->slice->fabric);
 }
 
-/* Drop the circuits, the last one first. @pause as of morph_schedule_drop(). */
-static void drop_circuits(struct morph_schedule *schedule, bool pause)
+/* Drop the circuits, the last one first. */
+static void drop_circuits(struct morph_schedule *schedule)
 {
 	while (schedule->circuits_count) {
 		drop_circuit(schedule, schedule->circuits[--schedule->circuits_count]);
-		if (pause && !(schedule->circuits_count % MORPH_SCHEDULE_DROPS))
+		if (!(schedule->circuits_count % MORPH_SCHEDULE_DROPS))
 			morph_schedule_relock(schedule);
 	}
 }
 
-void morph_schedule_drop(struct morph_schedule *schedule, bool pause)
+/* The transaction of the steps may have much memory, so free it without fabric->lock. */
+static void drop_txn(struct morph_schedule *schedule)
 {
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	struct morph_txn *txn = schedule->txn;
 
+	if (!txn)
+		return;
+	txn->count = 0;
+	morph_txn_uncharge(txn, schedule->slice->user);
+	schedule->txn = NULL;
+	mutex_unlock(&fabric->lock);
+	morph_txn_put(txn);
+	morph_fabric_lock(fabric);
+}
+
+void morph_schedule_drop(struct morph_schedule *schedule)
+{
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	morph_schedule_run_stop(schedule);
-	morph_schedule_unhold(schedule, pause);
+	morph_schedule_unhold(schedule, true);
 	/* Others must not find a schedule that lacks circuits. */
 	list_del_init(&schedule->node);
-	drop_circuits(schedule, pause);
-	if (txn) {
-		txn->count = 0;
-		morph_txn_uncharge(txn, schedule->slice->user);
-		morph_txn_put(txn);
-		schedule->txn = NULL;
-	}
+	drop_circuits(schedule);
+	drop_txn(schedule);
 	slice_tenancy(schedule->slice)->schedules_count--;
 	recovery_of(schedule->slice->fabric)->lost -= schedule->lost;
 	ledger_of(schedule->slice->fabric)->light_seq++;
@@ -116,14 +125,20 @@ void morph_schedule_drop(struct morph_schedule *schedule, bool pause)
 
 void morph_schedule_drop_slice(struct morph_slice *slice)
 {
-	struct morph_schedule *schedule, *next;
+	struct list_head *schedules = &slice_scheduling(slice)->schedules;
+	struct morph_fabric *fabric = slice->fabric;
 
-	list_for_each_entry_safe(schedule, next, &slice_scheduling(slice)->schedules, node) {
+	while (!list_empty(schedules)) {
+		struct morph_schedule *schedule =
+			list_first_entry(schedules, struct morph_schedule, node);
+
 		morph_schedule_unhold(schedule, true);
-		if (slice->fabric->state == MORPH_FABRIC_READY)
+		if (fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);
-		morph_schedule_drop(schedule, false);
+		morph_schedule_drop(schedule);
+		mutex_unlock(&fabric->lock);
 		morph_schedule_put(schedule);
+		morph_fabric_lock(fabric);
 	}
 }
 

@@ -209,10 +209,10 @@ struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id);
 struct morph_schedule *morph_schedule_get(struct morph_schedule *schedule);
 void morph_schedule_put(struct morph_schedule *schedule);
 /*
- * Remove it from its slice; lit circuits stay without schedule. Caller holds fabric->lock. @pause:
- * the caller has entered the slice, and the function drops the lock at times.
+ * Remove it from its slice; lit circuits stay without schedule. The caller has entered the slice
+ * and holds fabric->lock; the function drops it at times.
  */
-void morph_schedule_drop(struct morph_schedule *schedule, bool pause);
+void morph_schedule_drop(struct morph_schedule *schedule);
 void morph_schedule_drop_slice(struct morph_slice *slice);
 /* Let other threads take fabric->lock. The caller holds it and has entered the slice. */
 void morph_schedule_relock(const struct morph_schedule *schedule);
@@ -228,9 +228,9 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 			struct morph_schedule **schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
 /* limit of schedule->work in one hold of fabric->lock, if the caller can drop it */
-#define MORPH_SCHEDULE_MOST_WORK	49152u
+#define MORPH_SCHEDULE_MOST_WORK	40960u
 #define MORPH_HOP_WORK		8u	/* of a hop that is claimed, and of an entry that is held */
-#define MORPH_SCHEDULE_DROPS	128u	/* circuits that one hold parks, or frees */
+#define MORPH_SCHEDULE_DROPS	32u	/* circuits that one hold parks, or frees */
 /*
  * Drop fabric->lock for a while. Return 0, or the reason why loading must stop. Caller has entered
  * the slice and holds fabric->lock.
