@@ -2,7 +2,8 @@
 /*
  * Holders of fabric->lock that lose the processor: to a task of a higher priority, or because the
  * time of their cgroup is used up. The bound does not apply to that time, but the file of the holds
- * shows it.
+ * shows it. Holders whose cgroup exceeds memory.high must not sleep: the kernel would let them
+ * sleep inside an allocation.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +21,8 @@
 #define RUN_NS 10000000LL /* of the task with the higher priority, each time */
 #define REST_NS 1300000LL
 #define TRIES 12u
-#define GROUP "/run/holds-cgroup/holds"
+#define ROOT "/run/holds-cgroup"
+#define GROUP ROOT "/holds"
 #define LEAST_TIME "1000 1000000" /* us of processor in each period of that many us */
 
 static long long now_ns(void)
@@ -80,27 +82,77 @@ static void preempt_holders(struct scene *scene)
 	try_additions(scene);
 }
 
-static void throttle_holders(struct scene *scene)
+/* Move this process to a cgroup of its own with a limit. */
+static void enter_group(const char *controller, const char *limit, const char *value)
 {
 	char pid[16];
 
-	mkdir("/run/holds-cgroup", 0755);
-	if (mount("none", "/run/holds-cgroup", "cgroup2", 0, NULL) && errno != EBUSY)
+	mkdir(ROOT, 0755);
+	if (mount("none", ROOT, "cgroup2", 0, NULL) && errno != EBUSY)
 		stop("cgroup2");
-	if (write_file("/run/holds-cgroup/cgroup.subtree_control", "+cpu"))
-		stop("controller of processors");
+	if (write_file(ROOT "/cgroup.subtree_control", controller))
+		stop(controller);
 	if (mkdir(GROUP, 0755) && errno != EEXIST)
 		stop(GROUP);
 	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (write_file(GROUP "/cpu.max", LEAST_TIME) || write_file(GROUP "/cgroup.procs", pid))
+	if (write_file(limit, value) || write_file(GROUP "/cgroup.procs", pid))
 		stop("cgroup");
+}
+
+/* The process leaves the group before its parent removes the rest. */
+static void leave_group(void)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	write_file(ROOT "/cgroup.procs", pid);
+	if (rmdir(GROUP))
+		stop("end of the cgroup");
+}
+
+static void throttle_holders(struct scene *scene)
+{
+	enter_group("+cpu", GROUP "/cpu.max", LEAST_TIME);
 	try_additions(scene);
-	/* The process leaves the group before its parent removes the rest. */
-	write_file("/run/holds-cgroup/cgroup.procs", pid);
+	leave_group();
+}
+
+/* How often the cgroup has exceeded memory.high. */
+static unsigned long long times_exceeded(void)
+{
+	FILE *stream = fopen(GROUP "/memory.events", "r");
+	unsigned long long times = 0;
+	char line[80];
+
+	while (stream && fgets(line, sizeof(line), stream))
+		sscanf(line, "high %llu", &times);
+	if (stream)
+		fclose(stream);
+	return times;
+}
+
+/* The kernel lets a task over memory.high sleep for up to 2 s, in an allocation that may sleep. */
+static void exceed_memory(struct scene *scene)
+{
+	const struct workload *workload;
+
+	enter_group("+memory", GROUP "/memory.high", "0");
+	for (workload = tenants; workload->name; workload++)
+		workload->run(scene);
+	errno = 0;
+	if (!times_exceeded())
+		stop("memory.high was never exceeded");
+	printf("# memory.high was exceeded %llu times\n", times_exceeded());
+	leave_group();
 }
 
 const struct workload absences[] = {
 	{ "holder preempted by a task of higher priority", preempt_holders },
 	{ "holder throttled by cpu.max", throttle_holders },
+	{ NULL, NULL },
+};
+
+const struct workload sleepless[] = {
+	{ "holder over memory.high", exceed_memory },
 	{ NULL, NULL },
 };

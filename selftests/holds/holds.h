@@ -23,12 +23,14 @@ struct workload {
 
 /*
  * Workloads of tenants, those of schedules, those of failing hardware, and those whose holders lose
- * the processor. The last entry has no name.
+ * the processor or want memory that is short. The last entry has no name.
  */
 extern const struct workload tenants[];
 extern const struct workload schedules[];
 extern const struct workload failures[];
 extern const struct workload absences[];
+/* No holder may sleep. */
+extern const struct workload sleepless[];
 
 /* The longest delay of one of the tenant's calls. */
 struct delay {

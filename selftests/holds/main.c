@@ -162,6 +162,29 @@ static void judge_holds(const struct scene *scene, const char *profile, const ch
 	       ended ? "" : ", but it did not run to its end");
 }
 
+/* Report the longest sleep of a holder. */
+static void judge_sleep(const struct scene *scene, const char *profile, const char *workload)
+{
+	unsigned long long running, preempted, slept, longest = 0;
+	char path[80], line[200], holder[80], sleeper[80] = "none";
+	unsigned int records;
+	FILE *stream;
+
+	holds_path(scene, path, sizeof(path));
+	stream = fopen(path, "r");
+	if (!stream)
+		stop(path);
+	while (fgets(line, sizeof(line), stream)) {
+		if (sscanf(line, "longest asleep: %llu %llu %llu %u %79s", &running, &preempted,
+			   &slept, &records, holder) != 5)
+			continue;
+		longest = slept;
+		strcpy(sleeper, holder);
+	}
+	fclose(stream);
+	result(!longest, "%s: %s: %llu ns asleep by %s", profile, workload, longest, sleeper);
+}
+
 /* ------------------------------------------------------------------------- main */
 
 int need_slice(struct scene *scene, unsigned int accelerators, unsigned int failover)
@@ -257,7 +280,8 @@ static void run_delays(struct scene *scene, const char *profile)
 	munmap(worst, DELAYED_CALLS * sizeof(*worst));
 }
 
-static void run_list(struct scene *scene, const char *profile, const struct workload *workload)
+static void run_list(struct scene *scene, const char *profile, const struct workload *workload,
+		     bool sleeps)
 {
 	for (; workload->name; workload++) {
 		bool ended;
@@ -267,6 +291,8 @@ static void run_list(struct scene *scene, const char *profile, const struct work
 		forget_holds(scene);
 		ended = run_workload(scene, workload);
 		judge_holds(scene, profile, workload->name, ended);
+		if (!sleeps)
+			judge_sleep(scene, profile, workload->name);
 	}
 }
 
@@ -280,10 +306,11 @@ static void run_profile(const char *profile)
 	if (errno)
 		stop("netlink");
 	judge_holds(&scene, profile, "bring-up", true);
-	run_list(&scene, profile, tenants);
-	run_list(&scene, profile, schedules);
-	run_list(&scene, profile, failures);
-	run_list(&scene, profile, absences);
+	run_list(&scene, profile, tenants, true);
+	run_list(&scene, profile, schedules, true);
+	run_list(&scene, profile, sleepless, false);
+	run_list(&scene, profile, failures, true);
+	run_list(&scene, profile, absences, true);
 	run_delays(&scene, profile);
 	nl_close(&scene.nl);
 	sim_stop(&scene.sim);
