@@ -309,9 +309,10 @@ static void run_profile(const char *profile)
 	run_list(&scene, profile, tenants, true);
 	run_list(&scene, profile, schedules, true);
 	run_list(&scene, profile, sleepless, false);
+	/* Parts of hardware may stay in quarantine after the failures. */
+	run_delays(&scene, profile);
 	run_list(&scene, profile, failures, true);
 	run_list(&scene, profile, absences, true);
-	run_delays(&scene, profile);
 	nl_close(&scene.nl);
 	sim_stop(&scene.sim);
 }
