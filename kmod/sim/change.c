@@ -172,18 +172,11 @@ void sim_change_begin(struct sim_hardware *hw)
 	hw->change.now = sim_now(hw);
 }
 
-/*
- * The core changes something. It needs no alarm for light that it removes itself, unless
- * alarm_commanded is set. A joined fabric did not command the change and needs alarms.
- * The file "dark" counts lanes in any case.
- */
-static bool command_begin(struct sim_hardware *hw)
+/* The core changes something that sim_commands_are_watched(). */
+static void command_begin(struct sim_hardware *hw)
 {
-	if (!hw->config->alarm_commanded && !hw->joined && !hw->dark)
-		return false;
 	sim_change_begin(hw);
 	hw->change.commanded = !hw->config->alarm_commanded;
-	return true;
 }
 
 /* Whether the core commanded the change of this fabric's receivers itself. */
@@ -353,18 +346,19 @@ void sim_move_element(struct sim_hardware *hw, u32 element, u32 state, u64 now)
 	e->settled_at = now + o->settle_ns + e->slow_ns;
 }
 
-/* The core drives an element, by a command that the device began at @now. */
+/* The core drives an element, by a command that the device began at @now. @watched: see sim.h. */
 void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting,
-		       u64 now)
+		       u64 now, bool watched)
 {
 	lockdep_assert_held(hw->lock);
 	hw->counters.elements_written++;
 	if (hw->optics.elements[setting->element].stuck)
 		return;
-	if (!command_begin(hw)) {
+	if (!watched) {
 		sim_move_element(hw, setting->element, setting->state, now);
 		return;
 	}
+	command_begin(hw);
 	sim_touch_element(hw, setting->element);
 	sim_move_element(hw, setting->element, setting->state, now);
 	sim_change_end(hw);
@@ -376,13 +370,14 @@ void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting 
 	struct sim_optics *o = &hw->optics;
 	struct sim_transmitter *tx = &o->transmitters[setting->port];
 	u64 fresh = setting->lanes & ~tx->on, lanes, now;
-	bool watched;
+	bool watched = sim_commands_are_watched(hw);
 
 	lockdep_assert_held(hw->lock);
 	hw->counters.lasers_written++;
-	watched = command_begin(hw);
-	if (watched)
+	if (watched) {
+		command_begin(hw);
 		sim_touch_transmitter(hw, setting->port);
+	}
 	tx->on = setting->lanes;
 	now = fresh ? sim_now(hw) : 0;
 	for (lanes = fresh; lanes; lanes &= lanes - 1)

@@ -4,12 +4,14 @@
  *
  * Reads complete inline. Writes and waits take the modelled time and complete from
  * the event queue, or inline if that time is zero. The settings of a write take
- * effect one by one, as over a bus, so the lock is held for a short time.
+ * effect a few at a time, as over a bus, so the lock is held for a short time.
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "sim.h"
+
+#define WRITES_TOGETHER	8u	/* elements in one hold of the lock */
 
 static struct sim_hardware *hardware(struct morph_fabric *fabric)
 {
@@ -26,29 +28,15 @@ static int refused(struct sim_hardware *hw)
 	return -EINVAL;
 }
 
-/* Count an operation. Returns -ENODEV once the device is gone. */
-static int begin(struct sim_hardware *hw, u64 *counter)
-{
-	unsigned long flags;
-	bool gone;
-
-	spin_lock_irqsave(hw->lock, flags);
-	(*counter)++;
-	gone = hw->gone;
-	spin_unlock_irqrestore(hw->lock, flags);
-	return gone ? -ENODEV : 0;
-}
-
 /* Count an operation that takes no time. Returns 0, or the answer of a fault. */
 static int begin_call(struct sim_hardware *hw, u64 *counter, enum sim_call call)
 {
 	struct sim_fate fate;
 	int err;
 
-	err = begin(hw, counter);
+	err = sim_fault_call(hw, counter, call, &fate);
 	if (err)
 		return err;
-	fate = sim_fault_call(hw, call);
 	sim_run_due(hw);
 	if (fate.verdict == SIM_VERDICT_SILENT)
 		return -EINPROGRESS;
@@ -60,11 +48,16 @@ static void write_elements(struct sim_hardware *hw, const struct morph_element_s
 {
 	u64 now = sim_now(hw);
 	unsigned long flags;
-	u32 i;
+	bool watched;
+	u32 i, end;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count;) {
 		spin_lock_irqsave(hw->lock, flags);
-		sim_write_element(hw, &settings[i], now);
+		/* Then each element is traced before and after. */
+		watched = sim_commands_are_watched(hw);
+		end = watched ? i + 1 : min(count, i + WRITES_TOGETHER);
+		for (; i < end; i++)
+			sim_write_element(hw, &settings[i], now, watched);
 		spin_unlock_irqrestore(hw->lock, flags);
 	}
 }
@@ -89,6 +82,17 @@ static void carry_out(struct sim_hardware *hw, enum sim_request_type type, const
 		write_elements(hw, settings, count);
 	else if (type == SIM_REQUEST_LASERS)
 		write_lasers(hw, settings, count);
+}
+
+/* The same, inline: also execute the events that the settings have queued for now. */
+static void carry_out_now(struct sim_hardware *hw, enum sim_request_type type,
+			  const void *settings, u32 count)
+{
+	u64 first_due = READ_ONCE(hw->first_due);
+
+	carry_out(hw, type, settings, count);
+	if (READ_ONCE(hw->first_due) != first_due)
+		sim_run_due(hw);
 }
 
 /**
@@ -149,29 +153,29 @@ static struct sim_request *new_request(u64 cookie, enum sim_request_type type,
 }
 
 /* A programming request; all settings are valid. */
-static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type type,
+static int program(struct sim_hardware *hw, u64 *counter, u64 cookie, enum sim_request_type type,
 		   const void *settings, u32 count, size_t bytes)
 {
 	u64 delay = hw->write_fixed_ns + count * hw->write_each_ns;
 	struct sim_request *request;
 	struct sim_fate fate;
-	int status = 0;
+	int status = 0, err;
 
-	fate = sim_fault_call(hw, SIM_CALL_PROGRAM);
+	err = sim_fault_call(hw, counter, SIM_CALL_PROGRAM, &fate);
+	if (err)
+		return err;
 	sim_run_due(hw);
 	if (fate.verdict == SIM_VERDICT_FAILS)
 		status = -EIO;
 	if (fate.verdict != SIM_VERDICT_DONE && !fate.late_ns)
 		count = fate.partial ? min_t(u64, count, fate.done) : count / 2;
 	if (fate.verdict == SIM_VERDICT_SILENT && !fate.late_ns) {
-		carry_out(hw, type, settings, count);
-		sim_run_due(hw);
+		carry_out_now(hw, type, settings, count);
 		return -EINPROGRESS;
 	}
 	delay += fate.late_ns;
 	if (!delay) {
-		carry_out(hw, type, settings, count);
-		sim_run_due(hw);
+		carry_out_now(hw, type, settings, count);
 		return status;
 	}
 	request = new_request(cookie, type, settings, bytes);
@@ -185,12 +189,8 @@ static int set_elements(struct morph_fabric *fabric, u64 cookie,
 {
 	struct sim_hardware *hw = hardware(fabric);
 	const struct sim_optics *o = &hw->optics;
-	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.set_elements);
-	if (err)
-		return err;
 	for (i = 0; i < count; i++) {
 		u32 element = settings[i].element;
 
@@ -198,8 +198,8 @@ static int set_elements(struct morph_fabric *fabric, u64 cookie,
 		    settings[i].state >= o->kinds[o->elements[element].kind].states)
 			return refused(hw);
 	}
-	return program(hw, cookie, SIM_REQUEST_ELEMENTS, settings, count,
-		       array_size(count, sizeof(*settings)));
+	return program(hw, &hw->counters.set_elements, cookie, SIM_REQUEST_ELEMENTS, settings,
+		       count, array_size(count, sizeof(*settings)));
 }
 
 static int get_elements(struct morph_fabric *fabric, u64 cookie,
@@ -228,16 +228,12 @@ static int set_lasers(struct morph_fabric *fabric, u64 cookie,
 {
 	struct sim_hardware *hw = hardware(fabric);
 	const struct sim_optics *o = &hw->optics;
-	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.set_lasers);
-	if (err)
-		return err;
 	for (i = 0; i < count; i++)
 		if (settings[i].port >= o->ports_count || settings[i].lanes & ~o->all_lanes)
 			return refused(hw);
-	return program(hw, cookie, SIM_REQUEST_LASERS, settings, count,
+	return program(hw, &hw->counters.set_lasers, cookie, SIM_REQUEST_LASERS, settings, count,
 		       array_size(count, sizeof(*settings)));
 }
 

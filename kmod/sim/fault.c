@@ -398,25 +398,33 @@ static struct sim_fate fate_of(struct sim_hardware *hw, enum sim_call call)
 }
 
 /**
- * sim_fault_call() - apply the faults of calls to a request
+ * sim_fault_call() - begin a request: count it, and apply the faults of calls
  * @hw: hardware; its lock must not be held
+ * @counter: requests of this operation
  * @call: kind of the request
+ * @fate: of the request; set unless the device is gone
  *
  * Starts the faults that wait for it.
  *
- * Return: the fate of the request.
+ * Return: 0, or -ENODEV once the device is gone.
  */
-struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
+int sim_fault_call(struct sim_hardware *hw, u64 *counter, enum sim_call call,
+		   struct sim_fate *fate)
 {
-	struct sim_fate fate = { .verdict = SIM_VERDICT_DONE };
 	unsigned long flags;
+	bool gone;
 
+	*fate = (struct sim_fate){ .verdict = SIM_VERDICT_DONE };
 	spin_lock_irqsave(hw->lock, flags);
-	hw->calls[call]++;
-	if (unlikely(hw->hooks_count))
-		fate = fate_of(hw, call);
+	(*counter)++;
+	gone = hw->gone;
+	if (!gone) {
+		hw->calls[call]++;
+		if (unlikely(hw->hooks_count))
+			*fate = fate_of(hw, call);
+	}
 	spin_unlock_irqrestore(hw->lock, flags);
-	return fate;
+	return gone ? -ENODEV : 0;
 }
 
 /**

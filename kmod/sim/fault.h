@@ -85,7 +85,8 @@ int sim_fault_clear(struct sim_hardware *hw, u32 id);
 void sim_fault_clear_all(struct sim_hardware *hw);
 void sim_fault_free(struct sim_hardware *hw);
 void sim_fault_event(struct sim_hardware *hw, struct sim_event *event);
-struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call);
+int sim_fault_call(struct sim_hardware *hw, u64 *counter, enum sim_call call,
+		   struct sim_fate *fate);
 int sim_flip(struct sim_hardware *hw, u32 element, u32 state);
 void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid);
 void sim_faults_show(struct sim_hardware *hw, struct seq_file *file);

@@ -90,12 +90,13 @@ static s32 moving_mdb(const struct sim_step *step, u32 out, u64 now, bool *leaks
 	const struct sim_element *e = step->element;
 	const struct sim_kind *kind = &o->kinds[e->kind];
 	bool joined = step->joined == out, was = step->was == out;
-	s32 loss = step->joined_mdb;
+	s32 loss;
 	u64 settle, t;
 
 	*leaks = !joined;
 	if (!joined && !was)
 		return step->leak_mdb;
+	loss = step->joined_mdb;
 	if (joined == was)
 		return loss;
 	*leaks = false;
@@ -189,38 +190,49 @@ struct moment {
 	bool settled;	/* assume that all elements have settled */
 };
 
-/* Continue a step, which has the fabric, the losses and the leaks before it, at an element. */
-static inline void enter_element(struct sim_step *step, const struct sim_end *at,
+/*
+ * Continue a step, which has the fabric, the losses and the leaks before it, at an element. Return
+ * whether it has ports to try.
+ */
+static inline bool enter_element(struct sim_step *step, const struct sim_end *at,
 				 const struct moment *moment)
 {
 	struct sim_optics *o = step->o;
 	const struct sim_element *e = &o->elements[at->index];
 	const struct sim_kind *kind = &o->kinds[e->kind];
 	const struct morph_profile_state *states = &o->states[kind->first_state];
-	u64 time = moment->drift;
+	u32 joined = states[e->state].joins[at->port], was = joined;
+	u32 todo = kind->leaks[at->port];
 
-	/* The peer of an edge may be another kind of fabric. */
-	if (unlikely(o->drift_period_ns != moment->period))
-		time = drift_time(o, moment->now);
 	o->visits++;
+	step->leak_mdb = step->loss_mdb + kind->extinction_mdb;
+	step->moves = moment->now < e->settled_at && !moment->settled;
+	if (unlikely(step->moves))
+		was = states[e->previous].joins[at->port];
+	if (leak_ends(step))
+		todo &= port_bit(joined) | port_bit(was);
+	if (!todo)
+		return false;
+	step->todo = todo;
+	step->joined = joined;
+	step->was = was;
 	step->element = e;
 	step->guides = &o->port_guide[e->first_port];
-	step->leak_mdb = step->loss_mdb + kind->extinction_mdb;
-	step->joined_mdb = step->loss_mdb + kind->loss_mdb + drift_mdb(o, e, time);
-	step->todo = kind->leaks[at->port];
-	step->joined = states[e->state].joins[at->port];
-	step->was = step->joined;
-	step->moves = moment->now < e->settled_at && !moment->settled;
-	if (step->moves)
-		step->was = states[e->previous].joins[at->port];
-	if (leak_ends(step))
-		step->todo &= port_bit(step->joined) | port_bit(step->was);
+	if (joined == MORPH_PORT_NONE && was == MORPH_PORT_NONE)
+		return true;
+	step->joined_mdb = step->loss_mdb + kind->loss_mdb;
+	/* The peer of an edge may be another kind of fabric. */
+	if (likely(o->drift_period_ns == moment->period))
+		step->joined_mdb += drift_mdb(o, e, moment->drift);
+	else
+		step->joined_mdb += drift_mdb(o, e, drift_time(o, moment->now));
+	return true;
 }
 
 /*
  * Cross the guide with the coded end @near, with the losses and leaks of @next before it. If it
  * ends at a joined edge, also cross the peer's guide, which never ends at an edge. Return true if
- * an element is at the far end; @next is then its step.
+ * an element with ports to try is at the far end; @next is then its step.
  */
 static inline bool cross_guide(struct sim_light *light, sim_coded near, u64 lanes,
 			       const struct moment *moment, struct sim_step *next)
@@ -242,8 +254,7 @@ static inline bool cross_guide(struct sim_light *light, sim_coded near, u64 lane
 			   next->since);
 	if (far->type != MORPH_END_ELEMENT)
 		return false;
-	enter_element(next, far, moment);
-	return true;
+	return enter_element(next, far, moment);
 }
 
 /* Take the next guide of a step, and the losses and leaks before it; or return SIM_NONE. */

@@ -5,7 +5,7 @@
  * Locks. The spinlock *sim_hardware.lock, taken with interrupts off, guards the hardware of
  * a device: physical state, event queue, stepped clock, faults and their log. All devices
  * with edges share one such lock, because the tracer follows light from one into the other.
- * The lock is held for one element, one receiver or one fault at a time (the patrol: a few
+ * The lock is held for a few elements, one receiver or one fault at a time (the patrol: a few
  * receivers), and never while the core is called.
  *
  * control_mutex serialises writers to debugfs, and so advances of a stepped clock. It is
@@ -201,6 +201,16 @@ struct sim_instance {
 	int probe_error;
 };
 
+/*
+ * Return whether a command must compare the light before and after. The core needs no alarm for
+ * light that it removes itself, unless alarm_commanded is set. A joined fabric did not command the
+ * change and needs alarms. The file "dark" counts lanes in any case. The lock is held.
+ */
+static inline bool sim_commands_are_watched(const struct sim_hardware *hw)
+{
+	return hw->config->alarm_commanded || hw->joined || hw->dark;
+}
+
 /* clock.c */
 void sim_clock_init(struct sim_hardware *hw);
 void sim_clock_stop(struct sim_hardware *hw);
@@ -222,7 +232,7 @@ void sim_touch_element(struct sim_hardware *hw, u32 element);
 void sim_change_end(struct sim_hardware *hw);
 void sim_move_element(struct sim_hardware *hw, u32 element, u32 state, u64 now);
 void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting,
-		       u64 now);
+		       u64 now, bool watched);
 void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting *setting);
 u64 sim_healthy_lanes(const struct sim_transmitter *tx);
 void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back);

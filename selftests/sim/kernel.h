@@ -32,6 +32,7 @@ typedef long long s64;
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define max3(a, b, c) max(max(a, b), c)
 #define min_t(type, a, b) min((type)(a), (type)(b))
+#define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #define __printf(text, first) __attribute__((format(printf, text, first)))
 #define le16_to_cpu(x) le16toh(x)
