@@ -125,6 +125,46 @@ static int check_hop(const struct optics_state *state, const struct optics_path 
 	return 0;
 }
 
+/* Return whether the path passes the guide or the element of a hop earlier. */
+static int is_repeated(const struct optics_path *path, const struct optics_hop *hop)
+{
+	const struct optics_hop *other;
+
+	for (other = path->hops; other < hop; other++)
+		if (other->guide >> 1 == hop->guide >> 1 || other->element == hop->element)
+			return 1;
+	return 0;
+}
+
+/*
+ * Return whether nothing hinders any hop: the path does not meet itself, and the ledger has no
+ * obstacle. If not, check_hop() finds the first obstacle, or that the path can meet itself there.
+ */
+static int is_clear(const struct optics_state *state, const struct optics_path *path)
+{
+	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
+	const u64 *guide_lanes = state->guide_lanes, *reserved = state->guide_reserved;
+	const u8 *guide_marks = state->guide_marks, *element_marks = state->element_marks;
+	struct passed passed = { 0, 0 };
+	u64 taken = 0;
+	u8 marks = 0;
+
+	for (; hop < end; hop++) {
+		u32 guide = hop->guide >> 1, element = hop->element;
+
+		if (pass(&passed, guide, element) && is_repeated(path, hop))
+			return 0;
+		taken |= guide_lanes[guide] | reserved[guide];
+		marks |= guide_marks[guide];
+		if (element == OPTICS_NONE)
+			continue;
+		marks |= element_marks[element];
+		if (state->element_pins[element] && state->element_state[element] != hop->state)
+			return 0;
+	}
+	return !(taken & path->lanes) && !marks;
+}
+
 static void count_visit(struct optics_state *state, const struct optics_path *path)
 {
 	state->elements_visited += path->hops_count - 1;
@@ -163,7 +203,7 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 	if (!error)
 		error = check_end(state->graph, OPTICS_PART_RECEIVER, path->rx, path->lanes,
 				  state->rx_lanes[path->rx], state->rx_dead[path->rx], refusal);
-	for (i = 0; i < path->hops_count && !error; i++)
+	for (i = 0; !error && i < path->hops_count && (i || !is_clear(state, path)); i++)
 		error = check_hop(state, path, i, &passed, refusal);
 	if (error)
 		return error;

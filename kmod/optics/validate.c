@@ -103,7 +103,9 @@ static int judge_element(const struct judge *judge, const struct optics_hop *hop
 			 const struct optics_end *end, u32 *next)
 {
 	const struct optics_graph *graph = judge->graph;
+	const struct optics_view *view = judge->view;
 	const struct optics_element *element;
+	const struct optics_kind *kind;
 	u32 index = hop->element;
 	u8 joined;
 
@@ -111,21 +113,22 @@ static int judge_element(const struct judge *judge, const struct optics_hop *hop
 		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_GUIDE, hop->guide >> 1,
 			      end->type == MORPH_END_ELEMENT ? end->index : OPTICS_NONE, index);
 	element = &graph->elements[index];
-	if (hop->state >= graph->kinds[element->kind].states)
+	kind = &graph->kinds[element->kind];
+	if (hop->state >= kind->states)
 		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_ELEMENT, index, hop->state,
-			      graph->kinds[element->kind].states);
-	joined = optics_joined(graph, index, hop->state, end->port);
+			      kind->states);
+	joined = graph->states[kind->first_state + hop->state].joins[end->port];
 	if (joined == MORPH_PORT_NONE)
 		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_ELEMENT, index, joined,
 			      end->port);
-	if (judge->view->element_state[index] != hop->state)
+	if (view->element_state[index] != hop->state)
 		return refuse(judge, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, index,
-			      judge->view->element_state[index], hop->state);
-	if (judge->view->element_marks[index] & ~judge->view->tolerated)
+			      view->element_state[index], hop->state);
+	if (view->element_marks[index] & ~view->tolerated)
 		return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, index, 0, 0);
 	if (judge->transit_own && element->tile != OPTICS_NONE &&
-	    judge->view->owner[element->tile] &&
-	    judge->view->owner[element->tile] != judge->owner)
+	    view->owner[element->tile] &&
+	    view->owner[element->tile] != judge->owner)
 		return refuse(judge, OPTICS_TRANSIT, OPTICS_PART_ELEMENT, index, 0, 0);
 	*next = graph->port_guide[element->first_port + joined];
 	return 0;
@@ -136,33 +139,35 @@ static int judge_hops(const struct judge *judge)
 {
 	const struct optics_graph *graph = judge->graph;
 	const struct optics_path *path = judge->path;
-	u32 expected = graph->tx_guide[path->tx], i;
+	const struct optics_hop *hop = path->hops, *last;
+	const u8 *marks = judge->view->guide_marks;
+	u8 bad = (u8)~judge->view->tolerated;
+	u32 expected = graph->tx_guide[path->tx];
 
 	if (!path->hops_count || path->hops_count > OPTICS_MAX_HOPS)
 		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_NONE, OPTICS_NONE,
 			      path->hops_count, OPTICS_MAX_HOPS);
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
+	last = &path->hops[path->hops_count - 1];
+	for (;; hop++) {
 		const struct optics_end *end;
 		int error;
 
 		if (hop->guide != expected || expected == OPTICS_NONE)
 			return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_GUIDE, hop->guide >> 1,
 				      hop->guide, expected);
-		if (judge->view->guide_marks[hop->guide >> 1] & ~judge->view->tolerated)
+		if (marks[hop->guide >> 1] & bad)
 			return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, hop->guide >> 1,
 				      0, 0);
 		end = optics_far_end(graph, hop->guide);
-		if (i + 1 == path->hops_count) {
-			if (hop->element != OPTICS_NONE || !path_ends_at(judge, end))
-				return refuse_end(judge, OPTICS_BAD_PATH, OPTICS_PART_RECEIVER,
-						  path->rx, i, path->hops_count);
-			return 0;
-		}
+		if (hop == last)
+			break;
 		error = judge_element(judge, hop, end, &expected);
 		if (error)
 			return error;
 	}
+	if (hop->element != OPTICS_NONE || !path_ends_at(judge, optics_far_end(graph, hop->guide)))
+		return refuse_end(judge, OPTICS_BAD_PATH, OPTICS_PART_RECEIVER, path->rx,
+				  path->hops_count - 1, path->hops_count);
 	return 0;
 }
 
