@@ -7,6 +7,8 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+#define MORPH_SIGNALS_AT_ONCE	16u	/* parts whose signals are handled in one hold */
+
 /* Delay before the next try; jiffies. */
 struct morph_backoff {
 	unsigned long at;
@@ -56,6 +58,7 @@ struct morph_recovery {
 	u32 repairs, repairs_begun;	/* running ones; total since the start */
 	struct delayed_work recover_work; /* retries degraded slices: repair.c */
 	struct work_struct signal_work;	/* converts signals to faults: signal.c */
+	struct morph_signal signals[2 * MORPH_SIGNALS_AT_ONCE];	/* those that it converts now */
 	struct delayed_work patrol_work; /* reads idle hardware in rounds: patrol.c */
 	struct work_struct review_work;	/* compares hardware with commands: patrol.c */
 	struct work_struct park_work;	/* parks released elements: park.c */

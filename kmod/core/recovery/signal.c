@@ -10,8 +10,6 @@
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-#define PARTS_AT_ONCE	16u	/* in one hold of fabric->lock */
-
 /**
  * morph_fabric_signal() - report signals of the hardware
  * @fabric: a registered fabric
@@ -199,15 +197,17 @@ static void on_signal(struct morph_fabric *fabric, const struct morph_signal *si
 static bool handle_signals(struct morph_fabric *fabric)
 {
 	struct morph_recovery *recovery = recovery_of(fabric);
-	struct morph_signal signals[2 * PARTS_AT_ONCE];
-	u32 count = 0, parts, i;
+	struct morph_signal *signals = recovery->signals;
+	u32 count = 0, parts = 0, taken, i;
 	bool more;
 
 	if (fabric->state != MORPH_FABRIC_READY)
 		return false;
 	spin_lock_irq(&recovery->signal_lock);
-	for (parts = 0; parts < PARTS_AT_ONCE; parts++)
-		count += morph_pending_take(fabric, &signals[count]);
+	do {
+		taken = morph_pending_take(fabric, &signals[count]);
+		count += taken;
+	} while (taken && ++parts < MORPH_SIGNALS_AT_ONCE);
 	more = slices_of(fabric)->signal_count;
 	spin_unlock_irq(&recovery->signal_lock);
 	for (i = 0; i < count; i++)
