@@ -169,7 +169,10 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
-	u32 i;
+	const struct optics_hop *hop = route->hops, *end = hop + path->hops_count;
+	struct morph_link *link = route->links;
+	u64 lanes = path->lanes, taken = 0;
+	bool pinned = false;
 
 	lockdep_assert_held(&fabric->lock);
 	route->tx_held = path->lanes & ~ledger->tx_lanes[path->tx];
@@ -177,26 +180,26 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 	ledger->tx_lanes[path->tx] |= route->tx_held;
 	ledger->rx_lanes[path->rx] |= route->rx_held;
 	own_edge(fabric, route);
-	route->whole = route->tx_held == path->lanes && route->rx_held == path->lanes;
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-		struct morph_link *link = &route->links[i];
-		u64 *lanes = &ledger->guide_lanes[hop->guide >> 1];
+	taken |= lanes & ~(route->tx_held & route->rx_held);
+	for (; hop < end; hop++, link++) {
+		u64 *guide = &ledger->guide_lanes[hop->guide >> 1];
 		u32 element = hop->element;
 
-		link->lanes_held = path->lanes & ~*lanes;
-		*lanes |= link->lanes_held;
-		link->element_held = element != OPTICS_NONE &&
-				     (!ledger->element_pins[element] ||
-				      ledger->element_state[element] == hop->state);
-		if (link->element_held) {
-			optics_set_state(ledger, element, hop->state);
-			ledger->element_pins[element]++;
+		link->lanes_held = lanes & ~*guide;
+		taken |= lanes & *guide;
+		*guide |= lanes;
+		link->element_held = false;
+		if (element == OPTICS_NONE)
+			continue;
+		if (ledger->element_pins[element] && ledger->element_state[element] != hop->state) {
+			pinned = true;
+			continue;
 		}
-		if (link->lanes_held != path->lanes ||
-		    (element != OPTICS_NONE && !link->element_held))
-			route->whole = false;
+		link->element_held = true;
+		if (!ledger->element_pins[element]++)
+			optics_set_state(ledger, element, hop->state);
 	}
+	route->whole = !taken && !pinned;
 	route->role = MORPH_ROUTE_SHADOW;
 	ledger_of(fabric)->marks_seq++;
 }

@@ -53,21 +53,26 @@ static void protection_queue_work(struct morph_fabric *fabric)
 			   PROTECTION_DELAY);
 }
 
-/* The prepared failover is obsolete: rebuild it. */
-static void mark_stale(struct morph_protection *protection)
+static noinline void queue_stale(struct morph_protection *protection)
 {
 	struct morph_fabric *fabric = protection->slice->fabric;
 
-	lockdep_assert_held(&fabric->lock);
-	if (protection->state == MORPH_PLAN_CURRENT)
-		protection->state = MORPH_PLAN_STALE;
-	if (protection->queued)
-		return;			/* a commit may touch it once per guide */
 	if (protection->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	protection->queued = true;
 	list_move_tail(&protection->stale_node, &slices_of(fabric)->stale_protections);
 	protection_queue_work(fabric);
+}
+
+/* The prepared failover is obsolete: rebuild it. */
+static inline void mark_stale(struct morph_protection *protection)
+{
+	lockdep_assert_held(&protection->slice->fabric->lock);
+	if (protection->state == MORPH_PLAN_CURRENT)
+		protection->state = MORPH_PLAN_STALE;
+	/* A commit may touch it once per guide. */
+	if (!protection->queued)
+		queue_stale(protection);
 }
 
 void morph_protection_mark_stale(struct morph_protection *protection)
@@ -104,23 +109,30 @@ void morph_protection_init(struct morph_slice *slice, u32 rank)
 	protection->preferred = MORPH_ANY;
 }
 
-void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
+static inline void touch_routes(const struct hlist_head *routes)
 {
 	struct morph_link *link;
 
-	lockdep_assert_held(&fabric->lock);
-	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
+	hlist_for_each_entry(link, routes, node)
 		/* A search for its new paths finds this change in the ledger. */
 		if (link->route->role == MORPH_ROUTE_PROTECTION)
 			mark_stale(link->route->protection);
 }
 
+void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
+{
+	lockdep_assert_held(&fabric->lock);
+	touch_routes(&ledger_of(fabric)->guide_routes[guide]);
+}
+
 void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	u32 i;
+	const struct hlist_head *lists = ledger_of(fabric)->guide_routes;
+	const struct optics_hop *hop = route->hops, *end = hop + route->path.hops_count;
 
-	for (i = 0; i < route->path.hops_count; i++)
-		morph_protection_touch_guide(fabric, route->hops[i].guide >> 1);
+	lockdep_assert_held(&fabric->lock);
+	for (; hop < end; hop++)
+		touch_routes(&lists[hop->guide >> 1]);
 }
 
 void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)

@@ -123,15 +123,28 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
 	return n;
 }
 
+/* Drop guard pins. Caller holds fabric->lock. */
+static void unguard(struct morph_fabric *fabric, const struct morph_element_setting *settings,
+		    u32 count)
+{
+	const struct morph_element_setting *end = settings + count;
+	struct optics_state *ledger = ledger_of(fabric)->state;
+
+	for (; settings < end; settings++)
+		if (!--ledger->element_pins[settings->element])
+			optics_park(ledger, settings->element);
+	ledger_of(fabric)->marks_seq++;
+}
+
 /*
  * Drop a guard pin. The other pins may be gone by now. An element without a pin counts as parked,
  * and patrol corrects its state. Caller holds fabric->lock.
  */
 void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
-	ledger_of(fabric)->marks_seq++;
-	if (!--ledger_of(fabric)->state->element_pins[element])
-		optics_park(ledger_of(fabric)->state, element);
+	struct morph_element_setting setting = { .element = element };
+
+	unguard(fabric, &setting, 1);
 }
 
 /*
@@ -141,7 +154,6 @@ void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *session,
 		    struct morph_element_setting *settings, u32 count)
 {
-	u32 i;
 	int ret;
 
 	if (!count)
@@ -154,8 +166,7 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 	if (ret && ret != -ENODEV)
 		morph_hw_read_back(fabric, session, settings, count, false);
 	morph_fabric_lock(fabric);
-	for (i = 0; i < count; i++)
-		morph_park_unguard(fabric, settings[i].element);
+	unguard(fabric, settings, count);
 }
 
 /* Whether a step switches any lasers. */

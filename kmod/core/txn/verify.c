@@ -173,9 +173,9 @@ static const struct optics_end *far_end(const struct optics_graph *graph, u32 co
 }
 
 /*
- * Return whether light in use continues behind this end. Joined ports before the receiver of a
- * circuit are part of the circuit's own path, whose elements are pinned. Behind a turned element,
- * the caller follows the light from that element.
+ * Return whether light in use continues behind this end, which is not the receiver. Joined ports
+ * before the receiver of a circuit are part of the circuit's own path, whose elements are pinned.
+ * Behind a turned element, the caller follows the light from that element.
  */
 static bool goes_on(const struct optics_state *ledger, const struct optics_end *end)
 {
@@ -184,7 +184,7 @@ static bool goes_on(const struct optics_state *ledger, const struct optics_end *
 }
 
 /* Follow light from the end of a guide that it has passed, to the receiver if there is one. */
-static void follow(struct exec *exec, const struct optics_end *end)
+static noinline void follow(struct exec *exec, const struct optics_end *end)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
@@ -212,6 +212,7 @@ static void follow(struct exec *exec, const struct optics_end *end)
 static void collect_from(struct exec *exec, u32 setting)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
+	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
 	const struct morph_turned *turned = &exec->txn->turned[setting];
 	const struct optics_hop *hop = turned->hop;
 	const struct optics_element *place = &graph->elements[hop->element];
@@ -222,9 +223,19 @@ static void collect_from(struct exec *exec, u32 setting)
 	if ((!setting || turned[-1].route != turned->route) &&
 	    !morph_route_leaves(exec->fabric, turned->route))
 		add_neighbour(exec, turned->route->path.rx);
-	for (; code < last && !exec->full; code++)
-		if (*code != OPTICS_NONE && *code != back && *code != on)
-			follow(exec, far_end(graph, *code));
+	for (; code < last; code++) {
+		const struct optics_end *end;
+
+		if (*code == OPTICS_NONE || *code == back || *code == on)
+			continue;
+		/* Most guides end at an element without light. */
+		end = far_end(graph, *code);
+		if (end->type != MORPH_END_RX && !goes_on(ledger, end))
+			continue;
+		if (exec->full)
+			break;
+		follow(exec, end);
+	}
 }
 
 /*
