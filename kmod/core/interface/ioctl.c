@@ -267,6 +267,22 @@ int morph_array_put(const struct morph_array *array, u32 first, const void *entr
 	return 0;
 }
 
+/* Copy a few values. This has less work than copy_from_user(), which checks both buffers. */
+static int get_few_u32(u32 *values, const u32 __user *from, u32 count)
+{
+	u32 i;
+
+	if (!user_read_access_begin(from, array_size(count, sizeof(*values))))
+		return -EFAULT;
+	for (i = 0; i < count; i++)
+		unsafe_get_user(values[i], &from[i], fault);
+	user_read_access_end();
+	return 0;
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
 int morph_array_fill_u32(struct morph_call *call, const struct morph_array *array, u32 *values,
 			 const char *name)
 {
@@ -274,6 +290,8 @@ int morph_array_fill_u32(struct morph_call *call, const struct morph_array *arra
 	int ret;
 
 	ret = morph_array_check(call, array, sizeof(*values), name);
+	if (!ret && array->stride == sizeof(*values) && array->count <= MORPH_FEW_GUIDES)
+		return get_few_u32(values, array_at(array, 0), array->count);
 	if (!ret && array->stride == sizeof(*values))
 		return copy_from_user(values, array_at(array, 0),
 				      array_size(array->count, sizeof(*values))) ? -EFAULT : 0;
