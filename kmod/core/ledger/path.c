@@ -235,16 +235,16 @@ static int choose_lanes(const struct morph_path_request *request, struct optics_
 			struct optics_refusal *why)
 {
 	const struct optics_state *ledger = ledger_of(request->slice->fabric)->state;
+	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
 	u32 need = lanes_wanted(request->change);
 	u64 lanes = request->change->lanes;
-	u32 i;
 
 	if (!lanes)
 		lanes = request->slice->fabric->graph->all_lanes;
 	lanes &= ~(ledger->tx_lanes[path->tx] | ledger->tx_dead[path->tx]);
 	lanes &= ~(ledger->rx_lanes[path->rx] | ledger->rx_dead[path->rx]);
-	for (i = 0; i < path->hops_count; i++)
-		lanes &= ~optics_guide_taken(ledger, path->hops[i].guide >> 1);
+	for (; hop < end; hop++)
+		lanes &= ~optics_guide_taken(ledger, hop->guide >> 1);
 	if (optics_weight64(lanes) < need) {
 		*why = (struct optics_refusal){
 			.reason = OPTICS_LANES,
@@ -274,11 +274,17 @@ static bool arrives(const struct morph_path_request *request, const struct optic
 		request->change->dst_plane == end->port);
 }
 
+static inline bool is_at_element(const struct optics_end *end, u32 element)
+{
+	return end->type == MORPH_END_ELEMENT && end->index == element;
+}
+
 static int route_by_guides(const struct morph_path_request *request,
 			   struct optics_path *path, struct optics_refusal *why)
 {
 	const struct optics_graph *graph = request->slice->fabric->graph;
 	u32 count = request->change->guides.count;
+	struct optics_hop *hop = path->hops;
 	const struct optics_end *end;
 	u32 code, i, next;
 	int ret;
@@ -287,28 +293,32 @@ static int route_by_guides(const struct morph_path_request *request,
 	if (ret)
 		return ret;
 	path->hops_count = count;
-	for (i = 0; i < count; i++) {
-		struct optics_hop *hop = &path->hops[i];
+	for (i = 1;; i++, hop++) {
+		const struct optics_end *near;
 
-		*hop = (struct optics_hop){ .guide = code, .element = OPTICS_NONE };
+		hop->guide = code;
 		end = &graph->guides[code >> 1].end[!(code & 1)];
-		if (i + 1 == count)
+		if (i >= count)
 			break;
-		next = request->guides[i + 1];
+		next = request->guides[i];
 		if (end->type != MORPH_END_ELEMENT || next >= graph->guides_count)
-			return bad_guide(why, request->guides[i], i);
-		for (code = next * 2; code < next * 2 + 2; code++)
-			if (graph->guides[next].end[code & 1].type == MORPH_END_ELEMENT &&
-			    graph->guides[next].end[code & 1].index == end->index)
-				break;
-		if (code == next * 2 + 2)
-			return bad_guide(why, next, i + 1);
+			return bad_guide(why, request->guides[i - 1], i - 1);
+		code = next * 2;
+		near = &graph->guides[next].end[0];
+		if (!is_at_element(near, end->index)) {
+			code++;
+			near++;
+		}
+		if (!is_at_element(near, end->index))
+			return bad_guide(why, next, i);
 		hop->element = end->index;
 		hop->state = joining_state(request->slice->fabric, end->index, end->port,
-					   graph->guides[next].end[code & 1].port);
+					   near->port);
 		if (hop->state == OPTICS_NONE)
-			return bad_guide(why, next, i + 1);
+			return bad_guide(why, next, i);
 	}
+	hop->element = OPTICS_NONE;
+	hop->state = 0;
 	if (!arrives(request, end))
 		return bad_guide(why, request->guides[count - 1], count - 1);
 	path->rx = end->type == MORPH_END_EDGE ? optics_edge_end(graph, end->index) :

@@ -365,11 +365,12 @@ static void report_darkening(struct morph_txn *txn)
 	morph_report_light(txn);
 }
 
-static void exec_begin(struct exec *exec, struct morph_txn *txn)
+/* @exec: has only the transaction and the fabric. */
+static void exec_begin(struct exec *exec)
 {
+	struct morph_txn *txn = exec->txn;
 	u32 i;
 
-	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
 	exec->phase_began = ktime_get_ns();
 	exec->began_ns = exec->phase_began;
 	txn->outcome = MORPH_OUTCOME_RUNNING;
@@ -424,13 +425,13 @@ static int exec_run(struct exec *exec)
  */
 int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 {
+	struct exec exec = { .txn = txn, .fabric = txn->fabric };
 	struct morph_fabric *fabric = txn->fabric;
-	struct exec exec;
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
 	trace_morph_txn_commit(fabric->id, txn->id, txn->slice->number, txn->count);
-	exec_begin(&exec, txn);
+	exec_begin(&exec);
 	mutex_unlock(&fabric->lock);
 	ret = exec_run(&exec);
 	morph_fabric_lock(fabric);

@@ -8,24 +8,20 @@
 /* ----------------------------------------------------------------- elements */
 
 /*
- * Return whether the element turns only after the old light is out. All elements that a step of a
- * schedule turns are late: the previous step may use them, but no other slice does.
+ * Collect settings of new routes that turn late (or early), from setting @first on. An element is
+ * late if it turns only after the old light is out. All elements that a step of a schedule turns
+ * are late: the previous step may use them, but no other slice does.
  */
-static bool is_late(const struct exec *exec, u32 element)
-{
-	return exec->txn->kind->exclusive ||
-	       ledger_of(exec->fabric)->state->element_marks[element] & MORPH_MARK_CHANGING;
-}
-
-/* Collect settings of new routes that turn late (or early), from setting @first on. */
 static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
 	const struct morph_fabric *fabric = exec->fabric;
 	u8 *marks = ledger_of(fabric)->state->element_marks;
+	struct morph_txn *txn = exec->txn;
+	bool all_late = txn->kind->exclusive;
 	u32 n = first, i;
 
-	for (i = 0; i < exec->txn->count; i++) {
-		const struct morph_route *route = exec->txn->items[i].new;
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = txn->items[i].new;
 		const struct optics_hop *hop, *end;
 
 		if (!route)
@@ -37,13 +33,14 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 			if (element == OPTICS_NONE || morph_hw_state(fabric, element) == hop->state)
 				continue;
 			/* Routes may share the element in the same state. */
-			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
+			if (marks[element] & MORPH_MARK_TURNED ||
+			    (all_late || marks[element] & MORPH_MARK_CHANGING) != late)
 				continue;
 			marks[element] |= MORPH_MARK_TURNED;
-			exec->txn->turned[n].route = route;
-			exec->txn->turned[n].hop = hop;
-			exec->txn->settings[n].element = element;
-			exec->txn->settings[n++].state = hop->state;
+			txn->turned[n].route = route;
+			txn->turned[n].hop = hop;
+			txn->settings[n].element = element;
+			txn->settings[n++].state = hop->state;
 		}
 	}
 	return n - first;
@@ -103,23 +100,24 @@ u32 exec_collect_old(struct exec *exec)
 u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n)
 {
-	struct optics_state *ledger = ledger_of(fabric)->state;
-	u32 h;
+	const struct optics_hop *hop = route->hops, *end = hop + route->path.hops_count;
+	u32 *pins = ledger_of(fabric)->state->element_pins;
+	u32 first = n;
 
-	for (h = 0; h < route->path.hops_count; h++) {
-		u32 element = route->hops[h].element;
+	for (; hop < end; hop++) {
+		u32 element = hop->element;
 		u32 park;
 
-		if (element == OPTICS_NONE || ledger->element_pins[element])
+		if (element == OPTICS_NONE || pins[element])
 			continue;
 		park = optics_park_state(fabric->graph, element);
 		if (morph_hw_state(fabric, element) == park)
 			continue;
-		ledger->element_pins[element] = 1;
-		ledger_of(fabric)->marks_seq++;
+		pins[element] = 1;
 		settings[n].element = element;
 		settings[n++].state = park;
 	}
+	ledger_of(fabric)->marks_seq += n != first;
 	return n;
 }
 
