@@ -112,10 +112,24 @@ void morph_controller_stop(struct morph_fabric *fabric)
 	cancel_work_sync(&slices_of(fabric)->controller_work);
 }
 
-static void controller_free(struct morph_controller *controller)
+static void controller_last_put(struct kref *kref)
 {
+	struct morph_controller *controller = container_of(kref, struct morph_controller, kref);
+
+	xa_destroy(&controller->reservations);
 	kvfree(controller->lanes);
 	kfree(controller);
+}
+
+struct morph_controller *morph_controller_ref(struct morph_controller *controller)
+{
+	kref_get(&controller->kref);
+	return controller;
+}
+
+void morph_controller_put(struct morph_controller *controller)
+{
+	kref_put(&controller->kref, controller_last_put);
 }
 
 void morph_controller_free(struct morph_fabric *fabric)
@@ -125,7 +139,7 @@ void morph_controller_free(struct morph_fabric *fabric)
 
 	xa_for_each(&slices_of(fabric)->controllers, id, controller) {
 		morph_controller_yield(fabric, controller);
-		controller_free(controller);
+		morph_controller_put(controller);
 	}
 	xa_destroy(&slices_of(fabric)->controllers);
 }
@@ -196,12 +210,13 @@ static struct morph_controller *controller_alloc(struct morph_fabric *fabric, u3
 
 	if (!controller)
 		return NULL;
+	kref_init(&controller->kref);
 	controller->id = id;
 	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
 	controller->lanes = kvcalloc(fabric->graph->guides_count, sizeof(*controller->lanes),
 				     GFP_KERNEL_ACCOUNT);
 	if (!controller->lanes) {
-		controller_free(controller);
+		morph_controller_put(controller);
 		return NULL;
 	}
 	return controller;
@@ -256,16 +271,22 @@ static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bo
 int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
 			  struct morph_refusal *refusal)
 {
+	struct xarray *controllers = &slices_of(fabric)->controllers;
 	struct morph_controller *spare = controller_alloc(fabric, id);
 	int ret;
 
-	morph_fabric_lock(fabric);
-	ret = morph_fabric_check(fabric);
-	if (!ret)
-		ret = take(fabric, id, epoch, lease_ns, force, &spare, refusal);
-	mutex_unlock(&fabric->lock);
+	/* Without memory for the table, allocate it with the lock dropped, and begin again. */
+	do {
+		morph_fabric_lock(fabric);
+		ret = morph_fabric_check(fabric);
+		if (!ret)
+			ret = take(fabric, id, epoch, lease_ns, force, &spare, refusal);
+		mutex_unlock(&fabric->lock);
+	} while (ret == -ENOMEM && spare && !xa_reserve(controllers, id, GFP_KERNEL));
+	if (ret)
+		xa_release(controllers, id);
 	if (spare)
-		controller_free(spare);
+		morph_controller_put(spare);
 	return ret;
 }
 
@@ -309,7 +330,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	*last = *controller;
 	xa_erase(&slices_of(fabric)->controllers, id);
 	slices_of(fabric)->controllers_count--;
-	controller_free(controller);
+	morph_controller_put(controller);
 	morph_report_freed(fabric, MORPH_FREED_PATHS);
 out:
 	mutex_unlock(&fabric->lock);

@@ -60,7 +60,6 @@ void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller
 
 	xa_for_each(&controller->reservations, guide, reservation)
 		drop(fabric, controller, guide);
-	xa_destroy(&controller->reservations);
 }
 
 /* Lanes of a guide that a listed route claims. */
@@ -204,19 +203,29 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 	return 0;
 }
 
-int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
-			     struct morph_refusal *refusal)
+/*
+ * Allocate the memory of a table's entry, with fabric->lock dropped. The controller may go
+ * meanwhile. An entry that nothing uses ends with the controller.
+ */
+static int fetch_entry(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide)
 {
-	struct morph_reservation *spare = NULL;
+	int ret;
+
+	morph_controller_ref(controller);
+	mutex_unlock(&fabric->lock);
+	ret = xa_reserve(&controller->reservations, guide, GFP_KERNEL);
+	morph_controller_put(controller);
+	morph_fabric_lock(fabric);
+	return ret;
+}
+
+/* Caller holds fabric->lock. -EAGAIN: the function has dropped it, so begin again. */
+static int find_and_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
+			    struct morph_reservation **spare, struct morph_refusal *refusal)
+{
 	struct morph_controller *controller;
 	int ret;
 
-	if (wanted->count) {
-		spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
-		if (!spare)
-			return -ENOMEM;
-	}
-	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, wanted->controller, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
@@ -226,13 +235,33 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 	if (!ret)
 		ret = check_wanted(fabric, wanted, refusal);
 	if (!ret && wanted->count) {
-		ret = reserve(fabric, controller, wanted, &spare, refusal);
+		ret = reserve(fabric, controller, wanted, spare, refusal);
+		if (ret == -ENOMEM)
+			ret = fetch_entry(fabric, controller, wanted->guide) ?: -EAGAIN;
 	} else if (!ret) {
 		drop(fabric, controller, wanted->guide);
 		morph_report_freed(fabric, MORPH_FREED_PATHS);
 	}
 	if (!ret)
 		fabric->seq++;
+	return ret;
+}
+
+int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
+			     struct morph_refusal *refusal)
+{
+	struct morph_reservation *spare = NULL;
+	int ret;
+
+	if (wanted->count) {
+		spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+		if (!spare)
+			return -ENOMEM;
+	}
+	morph_fabric_lock(fabric);
+	do
+		ret = find_and_reserve(fabric, wanted, &spare, refusal);
+	while (ret == -EAGAIN);
 	mutex_unlock(&fabric->lock);
 	kfree(spare);
 	return ret;

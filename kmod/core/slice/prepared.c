@@ -134,6 +134,7 @@ static int fill_txn(struct morph_prepared_search *search)
 	txn->count = fill_moves(entry, chip, search->spare, txn->items);
 	if (lent)
 		txn->count += fill_removals(lent, txn->items + txn->count);
+	txn->memory = &search->plan.memory;
 	search->txn = txn;
 	search->plan.txn = txn;
 	return 0;
@@ -239,6 +240,7 @@ void morph_prepared_begin(struct morph_prepared_search *search,
 		.effort = MORPH_HOLD_EFFORT,
 		.search.work = search->plan.search.work,
 		.search.bytes = search->plan.search.bytes,
+		.memory.stash = search->plan.memory.stash,
 	};
 }
 
@@ -281,7 +283,6 @@ static int fetch_room(struct morph_fabric *fabric, struct morph_prepared_search 
 	search->room = morph_txn_alloc_bare(fabric, search->items_wanted, GFP_KERNEL_ACCOUNT);
 	if (!search->room)
 		return -ENOMEM;
-	/* For routes. The worker repeats a search that gets no memory for them. */
 	search->room->gfp = MORPH_GFP_LOCKED;
 	search->room_items = search->items_wanted;
 	search->items_wanted = 0;
@@ -310,6 +311,10 @@ int morph_prepared_fetch(struct morph_fabric *fabric, struct morph_prepared_sear
 	if (!ret && search->plan.needs_memory)
 		ret = morph_path_search_alloc(&search->plan.search, NULL, NULL);
 	search->plan.needs_memory = false;
+	/* A block for each route */
+	if (!ret && search->plan.memory.stash.wanted)
+		ret = morph_stash_fill(&search->plan.memory.stash, search->room_items,
+				       GFP_KERNEL_ACCOUNT);
 	if (!ret && search->reserving)
 		ret = fetch_reads(search);
 	return ret;
@@ -320,5 +325,6 @@ void morph_prepared_free(struct morph_prepared_search *search)
 	if (search->room)
 		morph_txn_put(search->room);
 	search->room = NULL;
+	morph_stash_empty(&search->plan.memory.stash);
 	morph_path_search_free(&search->plan.search);
 }

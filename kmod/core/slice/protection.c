@@ -430,6 +430,7 @@ static void end_search(struct morph_protection *protection, struct morph_prepare
 	u32 spare = search->spare;
 
 	search->txn = NULL;
+	txn->memory = NULL;
 	morph_prepared_drop(search);
 	search->restarts = 0;
 	morph_reserve_suspend(protection->slice);

@@ -291,6 +291,7 @@ struct morph_reservation {
 
 /* A controller. fabric->lock guards all fields. */
 struct morph_controller {
+	struct kref kref;		/* needs no lock */
 	u32 id;
 	u32 lanes_count;	/* number reserved, over all guides */
 	u64 epoch;
@@ -300,6 +301,9 @@ struct morph_controller {
 	u64 *lanes;		/* reserved lanes, by guide */
 	u64 granted, conflicts;	/* successful and refused reservations */
 };
+
+struct morph_controller *morph_controller_ref(struct morph_controller *controller);
+void morph_controller_put(struct morph_controller *controller);
 
 /* Call before registration; once the fabric has unregistered; and when it is freed. */
 void morph_controller_init(struct morph_fabric *fabric);
