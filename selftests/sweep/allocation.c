@@ -2,11 +2,14 @@
 /*
  * Fail in turn every allocation of a command:
  *
- *   allocation [--record] [command [n]]
+ *   allocation [--record] [--nosleep] [command [n]]
  *
  * The first, second, ... n-th allocation of the calling task fails, until the command makes fewer
  * than n. After each run, a failed command must have changed nothing, and a successful one must be
  * complete. The kernel must have fault injection.
+ *
+ * With --nosleep only allocations that must not sleep fail, such as those under fabric->lock: first
+ * one at a time, then all of a command. Each of them has a fallback, so every command must succeed.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,24 +25,18 @@
 
 #define WORKER_TRIES 60 /* about one try in eight succeeds on RECORDED_ON */
 #define MOST_POINTS 400
+#define SLAB_POINTS 4
 #define RECORDED_ON "6.1-kasan"
-#define DEBUGFS "/sys/kernel/debug/"
+#define ALL MORPH_ANY /* instead of the number of an allocation */
 
 static struct stage stage;
+static bool nosleep; /* only allocations that must not sleep fail */
 
 /* All state that a command might change, as one line. */
 struct picture {
-	char line[600];
+	char line[PICTURE_BYTES];
 	bool prepared;
 };
-
-void must(int error, const char *what)
-{
-	if (!error)
-		return;
-	printf("# %s: %s; %s\n", what, strerror(error), last_detail);
-	exit(1);
-}
 
 /* ------------------------------------------------------------------ the state */
 
@@ -122,22 +119,6 @@ static void draw_nodes(char *line, size_t room)
 	}
 	closedir(dir);
 	snprintf(line, room, "%u of %u mode %o", nodes, owners, modes);
-}
-
-/* Does the name of that process begin like this? */
-static bool is_called(const char *number, const char *name)
-{
-	char path[300], line[32] = "";
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%s/comm", number);
-	fd = atoi(number) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return false;
-	if (read(fd, line, sizeof(line) - 1) < 0)
-		*line = '\0';
-	close(fd);
-	return !strncmp(line, name, strlen(name));
 }
 
 static void draw_controller(const struct nlmsghdr *message, void *context)
@@ -240,100 +221,6 @@ static const char *wrong_light(const struct picture *now)
 	return now->prepared ? NULL : world_wrong(&stage.sim, stage.parked, &stage.slice, 1);
 }
 
-/* ------------------------------------------------------------------ the failures */
-
-static int fail_nth_fd;
-
-static void set_knob(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) < 0) {
-		perror(path);
-		exit(1);
-	}
-	close(fd);
-}
-
-/* Allocations that may sleep fail, too. Print no warnings. */
-static bool failures_ready(void)
-{
-	fail_nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fail_nth_fd < 0)
-		return false;
-	set_knob(DEBUGFS "failslab/ignore-gfp-wait", "N");
-	set_knob(DEBUGFS "failslab/verbose", "0");
-	set_knob(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
-	set_knob(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
-	set_knob(DEBUGFS "fail_page_alloc/min-order", "0");
-	set_knob(DEBUGFS "fail_page_alloc/verbose", "0");
-	return true;
-}
-
-/* The tasks whose allocations fail: the caller, or all workers of the kernel. */
-enum victim {
-	SELF,
-	WORKERS
-};
-
-/* Write a number to fail-nth of each worker, or find the lowest value: 0 means that one failed. */
-static unsigned int workers(const char *number)
-{
-	unsigned int least = MORPH_ANY, value;
-	struct dirent *entry;
-	char path[300], line[32];
-	DIR *dir = opendir("/proc");
-	int fd;
-
-	must(!dir, "/proc");
-	while ((entry = readdir(dir))) {
-		if (!is_called(entry->d_name, "kworker"))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		memset(line, 0, sizeof(line));
-		if (pread(fd, line, sizeof(line) - 1, 0) > 0) {
-			value = atoi(line);
-			least = value < least ? value : least;
-		}
-		if (number && write(fd, number, strlen(number)) < 0)
-			perror("# fail-nth");
-		close(fd);
-	}
-	closedir(dir);
-	return least;
-}
-
-static void fail_nth(enum victim victim, unsigned int n)
-{
-	char number[16];
-	int bytes = snprintf(number, sizeof(number), "%u", n);
-
-	if (victim == WORKERS) {
-		workers(number);
-	} else if (pwrite(fail_nth_fd, number, bytes, 0) != bytes) {
-		perror("# fail-nth");
-		exit(1);
-	}
-}
-
-/* The number of allocations left until the failure. */
-static unsigned int fail_nth_left(enum victim victim)
-{
-	char number[16] = "";
-
-	if (victim == WORKERS)
-		return workers("0");
-	if (pread(fail_nth_fd, number, sizeof(number) - 1, 0) <= 0) {
-		perror("# fail-nth");
-		exit(1);
-	}
-	fail_nth(SELF, 0);
-	return atoi(number);
-}
-
 /* -------------------------------------------------------------------- the sweep */
 
 static uint32_t edge_guide(void)
@@ -382,7 +269,7 @@ enum caller {
 /* Is this an error that a lack of memory may cause? */
 static bool documented(int error, enum caller caller)
 {
-	return error == ENOMEM || (caller == NETLINK && error == ENOBUFS);
+	return !nosleep && (error == ENOMEM || (caller == NETLINK && error == ENOBUFS));
 }
 
 /* Does the state match the answer? Return NULL or a description. */
@@ -395,7 +282,7 @@ static const char *judge(const struct command *command, enum caller caller, int 
 	/* If the answer was lost, the request may or may not have been carried out. */
 	if (caller == NETLINK && error == ENOBUFS)
 		what = becomes(set, after, now);
-	else if (caller == WORKER && !command->must)
+	else if (caller == WORKER && !command->must && !nosleep)
 		what = becomes(after, set, now);
 	else
 		what = becomes(error ? set : after, error ? set : after, now);
@@ -436,8 +323,30 @@ static void clear_stage(const struct command *command, bool done)
 		command->unset(&stage);
 }
 
+/* Run the command while its n-th allocation fails, or all. *failed: was there such a failure? */
+static int act(const struct command *command, enum victim victim, unsigned int n, bool *failed)
+{
+	unsigned int failures = failures_count();
+	int error;
+
+	if (n == ALL)
+		fail_all(victim, true);
+	else if (n)
+		fail_nth(victim, n);
+	error = command->act(&stage);
+	if (n && victim == WORKERS) {
+		/* The worker may not have begun. */
+		usleep(200000 * slowness());
+		must(!world_rest(&stage.sim), "rest");
+	}
+	if (n == ALL)
+		fail_all(victim, false);
+	*failed = n == ALL ? failures_count() != failures : n && !fail_nth_left(victim);
+	return error;
+}
+
 /*
- * Run the command once while its n-th allocation fails; n = 0: none fails. Return NULL or a
+ * Run the command once while its n-th allocation fails, or all; n = 0: none fails. Return NULL or a
  * description; *failed reports whether there was such an allocation. The state must be *before at
  * the start and at the end. *after is the state after the complete command, which the run with n =
  * 0 finds.
@@ -445,7 +354,6 @@ static void clear_stage(const struct command *command, bool done)
 static const char *once(const struct command *command, enum caller caller, unsigned int n,
 			const struct picture *before, struct picture *after, bool *failed)
 {
-	enum victim victim = caller == WORKER ? WORKERS : SELF;
 	static struct picture set, now;
 	const char *what;
 	bool done;
@@ -453,15 +361,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 
 	must(nl_open(&stage.nl), "netlink");
 	set_stage(command, before, &set);
-	if (n)
-		fail_nth(victim, n);
-	error = command->act(&stage);
-	if (n && caller == WORKER) {
-		/* The worker may not have begun. */
-		usleep(200000 * slowness());
-		must(!world_rest(&stage.sim), "rest");
-	}
-	*failed = n && !fail_nth_left(victim);
+	error = act(command, caller == WORKER ? WORKERS : SELF, n, failed);
 	if (error && (!*failed || !documented(error, caller))) {
 		nl_close(&stage.nl);
 		return say("it answers %s: %s", strerror(error), last_detail);
@@ -478,6 +378,12 @@ static const char *once(const struct command *command, enum caller caller, unsig
 	if (what || (same(&now, before) && !(done ? command->undo : command->unset)))
 		return what;
 	return becomes(before, before, &now);
+}
+
+/* The name of this sweep in the table of points. */
+static const char *label(void)
+{
+	return nosleep ? "nosleep" : "allocation";
 }
 
 static unsigned int tests, failures, points_all;
@@ -497,33 +403,65 @@ static void result(const char *name, const char *what)
  */
 static const char *wrong_number(const char *command, unsigned int points)
 {
-	const char *what = points_check("allocation", command, points, 1 + points / 16);
+	const char *what = points_check(label(), command, points, 1 + points / 16);
 	const char *kernel = getenv("KERNEL");
 
 	return kernel && strcmp(kernel, RECORDED_ON) ? NULL : what;
 }
 
+/* Print how to repeat a run. */
+static void print_repeat(const struct command *command, unsigned int n)
+{
+	printf("# build/selftests/sweep/allocation%s %s %u\n", nosleep ? " --nosleep" : "",
+	       command->name, n);
+}
+
+/*
+ * Fail all allocations of a command. If it has more points than a growing slab may add, some must
+ * fail.
+ */
+static const char *fail_at_once(const struct command *command, enum caller caller,
+				unsigned int points, const struct picture *before,
+				struct picture *after)
+{
+	unsigned int failures_before = failures_count();
+	const char *what;
+	bool failed;
+
+	what = once(command, caller, ALL, before, after, &failed);
+	printf("# %s: %u failures at once\n", command->name, failures_count() - failures_before);
+	if (!what && !failed && points > SLAB_POINTS)
+		what = say("%u points, but none failed at once", points);
+	if (what)
+		print_repeat(command, ALL);
+	return what;
+}
+
 static void sweep(const struct command *command, enum caller caller, unsigned int only)
 {
 	static struct picture before, after;
-	unsigned int n, tries, points = 0;
+	unsigned int n, tries, points = 0, stride = command->stride ? command->stride : 1;
 	const char *what;
 	bool failed;
 
 	draw(&before);
 	what = once(command, caller, 0, &before, &after, &failed);
-	for (n = only ? only : 1; n <= MOST_POINTS && !what; n++) {
+	/* All workers at once suffice: it is random which of them has a failure. */
+	for (n = only ? only : 1; n <= MOST_POINTS && !what && !(nosleep && caller == WORKER);
+	     n += stride) {
 		/* A worker started later may have done the work, so try again. */
 		tries = caller == WORKER && !points ? WORKER_TRIES : 1;
 		do
 			what = once(command, caller, n, &before, &after, &failed);
 		while (!what && !failed && --tries);
 		if (what)
-			printf("# build/selftests/sweep/allocation %s %u\n", command->name, n);
+			print_repeat(command, n);
 		if (only || !failed)
 			break;
 		points++;
 	}
+	if (nosleep && !what && !only)
+		what = fail_at_once(command, caller, points, &before, &after);
 	points_all += points;
 	/*
 	 * The assignment of work to workers is random. So is, to a small extent, the filling of
@@ -531,7 +469,7 @@ static void sweep(const struct command *command, enum caller caller, unsigned in
 	 */
 	if (!what && !only && caller != WORKER)
 		what = wrong_number(command->name, points);
-	if (!what && !only && caller == WORKER && !points)
+	if (!what && !only && caller == WORKER && !points && !nosleep)
 		what = "no allocation of a worker has failed";
 	result(command->name, what);
 	progress("%s: %u allocations so far", command->name, points_all);
@@ -547,14 +485,23 @@ static void sweep_all(const struct command *commands, unsigned int count, enum c
 			sweep(&commands[i], caller, argc > 2 ? atoi(argv[2]) : 0);
 }
 
+/* Take an option from the arguments if it comes first. */
+static bool take_option(int *argc, char ***argv, const char *option)
+{
+	bool given = *argc > 1 && !strcmp((*argv)[1], option);
+
+	*argc -= given;
+	*argv += given;
+	return given;
+}
+
 int main(int argc, char **argv)
 {
-	bool record = argc > 1 && !strcmp(argv[1], "--record");
+	bool record = take_option(&argc, &argv, "--record");
 
-	argc -= record;
-	argv += record;
+	nosleep = take_option(&argc, &argv, "--nosleep");
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!failures_ready()) {
+	if (!failures_ready(nosleep)) {
 		printf("1..0 # SKIP this kernel has no fault injection\n");
 		return 0;
 	}
@@ -567,8 +514,10 @@ int main(int argc, char **argv)
 	sweep_all(controller_commands, controller_commands_count, NETLINK, argc, argv);
 	sweep_all(schedule_commands, schedule_commands_count, ABI, argc, argv);
 	sweep_all(worker_commands, worker_commands_count, WORKER, argc, argv);
+	if (nosleep)
+		sweep_all(big_commands, big_commands_count, ABI, argc, argv);
 	if (argc < 2)
-		result("all that is recorded was swept", points_end("allocation"));
+		result("all that is recorded was swept", points_end(label()));
 	printf("# %u points\n1..%u\n", points_all, tests);
 	close(stage.slice);
 	must(ERRNO(slice_delete(stage.sim.fd, MORPH_ANY, "opened", 0)), "slice_delete");

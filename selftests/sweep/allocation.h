@@ -37,6 +37,7 @@ struct command {
 	bool queued; /* a worker completes it after the answer */
 	bool restores; /* at the end the state is as before */
 	bool must; /* workers must complete it despite a lack of memory */
+	unsigned int stride; /* fail only every n-th allocation, 0: each */
 };
 
 /* Workers carry out the commands of worker_commands: there the workers' allocations fail. */
@@ -44,6 +45,9 @@ extern const struct command abi_commands[], netlink_commands[], controller_comma
 extern const struct command schedule_commands[], worker_commands[];
 extern const unsigned int abi_commands_count, netlink_commands_count, controller_commands_count;
 extern const unsigned int schedule_commands_count, worker_commands_count;
+/* Requests of many changes, whose allocations under fabric->lock are of all kinds. */
+extern const struct command big_commands[];
+extern const unsigned int big_commands_count;
 
 /* Request a circuit over netlink, and its removal. */
 int ask_add(struct stage *stage);
@@ -56,5 +60,29 @@ void find_spare(struct stage *stage);
 #define ERRNO(call) ((call) < 0 ? errno : 0)
 /* End the program if a step of the preparation failed. */
 void must(int error, const char *what);
+
+/* --------------------------------------------------------------- failures.c */
+
+/* The tasks whose allocations fail: the caller, or all workers of the kernel. */
+enum victim {
+	SELF,
+	WORKERS
+};
+
+/*
+ * Prepare failures, without warnings in the log; false without fault injection. @nosleep: only
+ * allocations that must not sleep fail. Otherwise those that may sleep fail, too.
+ */
+bool failures_ready(bool nosleep);
+/* Let the n-th allocation from now on fail, or none. */
+void fail_nth(enum victim victim, unsigned int n);
+/* End this, and return the number of allocations that were left until the failure. */
+unsigned int fail_nth_left(enum victim victim);
+/* Let all allocations fail, or end this. */
+void fail_all(enum victim victim, bool fail);
+/* The number of failures so far. */
+unsigned int failures_count(void);
+/* Does the name of that process begin like this? */
+bool is_called(const char *number, const char *name);
 
 #endif

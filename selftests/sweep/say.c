@@ -8,7 +8,7 @@
 const char *say(const char *format, ...)
 {
 	/* Large enough for two states of a stage. */
-	static char texts[4][1400];
+	static char texts[4][2 * PICTURE_BYTES + 200];
 	static unsigned int turn;
 	char *text = texts[turn++ % COUNT(texts)];
 	va_list arguments;

@@ -8,7 +8,8 @@
 
 #include "fabric.h"
 
-#define MAX_CIRCUITS 16
+#define MAX_CIRCUITS 96
+#define PICTURE_BYTES 1600 /* for the text of all circuits */
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* -------------------------------------------------------------------- say.c */
