@@ -30,14 +30,13 @@ u64 optics_state_bytes(const struct optics_graph *graph)
 	return state_layout(graph).end;
 }
 
-struct optics_state *optics_state_init(void *block, const struct optics_graph *graph)
+struct optics_state *optics_state_place(void *block, const struct optics_graph *graph)
 {
 	struct layout layout = state_layout(graph);
 	struct optics_state *state = block;
 	u8 *base = block;
-	u32 i;
 
-	memset(block, 0, (size_t)layout.end);
+	memset(state, 0, sizeof(*state));
 	state->graph = graph;
 	state->guide_lanes = (u64 *)(base + (size_t)layout.lanes);
 	state->guide_reserved = state->guide_lanes + graph->guides_count;
@@ -53,6 +52,21 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	state->element_state = base + (size_t)layout.bytes;
 	state->element_marks = state->element_state + graph->elements_count;
 	state->guide_marks = state->element_marks + graph->elements_count;
+	return state;
+}
+
+u64 optics_state_arrays(const struct optics_graph *graph)
+{
+	return state_layout(graph).lanes;
+}
+
+struct optics_state *optics_state_init(void *block, const struct optics_graph *graph)
+{
+	struct optics_state *state;
+	u32 i;
+
+	memset(block, 0, (size_t)optics_state_bytes(graph));
+	state = optics_state_place(block, graph);
 	for (i = 0; i < graph->elements_count; i++) {
 		const struct optics_element *element = &graph->elements[i];
 		const struct optics_kind *kind = &graph->kinds[element->kind];

@@ -346,6 +346,13 @@ u64 optics_state_bytes(const struct optics_graph *graph);
 /* Lay out a state in @block (8-byte aligned): all parked, free, healthy. O(fabric), once. */
 struct optics_state *optics_state_init(void *block, const struct optics_graph *graph);
 
+/*
+ * Lay out a state in @block, without the content of its arrays. To copy a state, copy the bytes
+ * from optics_state_arrays() to optics_state_bytes() of its block, at once or in parts. O(1).
+ */
+struct optics_state *optics_state_place(void *block, const struct optics_graph *graph);
+u64 optics_state_arrays(const struct optics_graph *graph);
+
 /* Lanes of a guide that no new path may use. */
 static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide)
 {

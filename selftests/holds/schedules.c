@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Workloads of schedules: as many circuits in as many steps as a slice may have. */
+/* Workloads of schedules: the largest legal one, and repairs that move circuits of schedules. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -7,6 +7,7 @@
 #include "holds.h"
 
 #define RANKS 64u
+#define MATCHINGS 126u
 #define ADVANCES 4u
 
 /* A schedule in which all steps have the same number of circuits. */
@@ -74,6 +75,19 @@ static void run_plan(int slice, const struct plan *plan)
 			stop("step of a schedule");
 }
 
+static void print_plan(int slice, const struct plan *plan, const char *when)
+{
+	struct morph_schedule_info info = {
+		.head = HEAD(morph_schedule_info),
+		.schedule = plan->number,
+	};
+
+	if (ioctl(slice, MORPH_SCHEDULE_INFO, &info))
+		stop("schedule");
+	printf("# %s: state %u, error %d, %u of %u circuits lit, %u moved\n", when, info.state,
+	       info.error, info.lit, info.circuits, info.moved);
+}
+
 /* As many circuits in as many steps as a slice may have. */
 static void make_largest(struct scene *scene, struct plan *plan)
 {
@@ -105,7 +119,61 @@ static void use_largest(struct scene *scene)
 	end_slice(scene, slice);
 }
 
+/* Reading the slice would visit all circuits of the schedule. */
+static void wait_for_repair(struct scene *scene, int slice, const struct plan *plan)
+{
+	if (!WAIT_UNTIL(core_rests(&scene->sim)))
+		printf("# the core does not rest\n");
+	print_plan(slice, plan, "after a repair");
+}
+
+/* An accelerator dies, then a laser; then both work again. */
+static void repair_plan(struct scene *scene, struct plan *plan)
+{
+	int slice = need_slice(scene, plan->ranks, MORPH_FAILOVER_AUTOMATIC);
+	struct morph_rank_info *ranks = calloc(plan->ranks, sizeof(*ranks));
+	unsigned int planes = scene->sim.info.planes;
+	struct morph_slice_info info;
+
+	if (!ranks || slice_read(slice, &info, ranks, plan->ranks, NULL, 0))
+		stop("ranks");
+	if (load_plan(slice, plan)) {
+		run_plan(slice, plan);
+		if (sim_control(&scene->sim, "fault", "accelerator_dead %u", ranks[0].accelerator))
+			stop("fault");
+		wait_for_repair(scene, slice, plan);
+		nl_on_part(&scene->nl, MORPH_CMD_HARDWARE_FAIL, scene->sim.number, MORPH_PART_LASER,
+			   ranks[1].accelerator * planes);
+		nl_do(&scene->nl);
+		wait_for_repair(scene, slice, plan);
+		schedule_act(slice, plan->number, MORPH_SCHEDULE_GO, NULL);
+		print_plan(slice, plan, "after a step");
+		if (sim_control(&scene->sim, "clear", "all"))
+			stop("clear");
+		nl_on_part(&scene->nl, MORPH_CMD_HARDWARE_TEST, scene->sim.number,
+			   MORPH_PART_ACCELERATOR, ranks[0].accelerator);
+		nl_do(&scene->nl);
+		nl_on_part(&scene->nl, MORPH_CMD_HARDWARE_TEST, scene->sim.number, MORPH_PART_LASER,
+			   ranks[1].accelerator * planes);
+		nl_do(&scene->nl);
+		wait_for_repair(scene, slice, plan);
+	}
+	free(ranks);
+	free_plan(plan);
+	end_slice(scene, slice);
+}
+
+static void repair_usual(struct scene *scene)
+{
+	unsigned int ranks = scene->all / 2 < RANKS ? scene->all / 2 : RANKS;
+	struct plan plan;
+
+	make_plan(&plan, ranks, MATCHINGS, MATCHINGS);
+	repair_plan(scene, &plan);
+}
+
 const struct workload schedules[] = {
 	{ "largest schedule", use_largest },
+	{ "repairs of a schedule", repair_usual },
 	{ NULL, NULL },
 };

@@ -344,6 +344,18 @@ struct morph_path_search {
 	u32 steps;			/* steps that the statistics have counted */
 };
 
+/*
+ * A private copy of the ledger, in which its owner searches paths without fabric->lock. The ledger
+ * changes meanwhile, so only a claim in the ledger shows whether a path is free.
+ */
+struct morph_draft {
+	struct optics_state *state;	/* start of its memory block */
+	void *work;			/* memory for a search */
+	struct morph_user *user;	/* charged */
+	size_t bytes;
+	struct optics_hop hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
+};
+
 /* A request for a path. */
 struct morph_path_request {
 	struct morph_slice *slice;
@@ -356,7 +368,19 @@ struct morph_path_request {
 	struct morph_chunk *chunk;	/* memory of the route; or NULL */
 	u32 effort;			/* pause at it: optics_route_continue(); 0: do not pause */
 	struct morph_path_search *search;	/* keeps a search that has paused; NULL: drop it */
+	struct morph_draft *draft;	/* search in it, to the end; NULL: in the ledger */
 };
+
+/* draft.c */
+
+/* Allocate a draft for a repair, which never fails. No lock held. */
+struct morph_draft *morph_draft_alloc(struct morph_fabric *fabric, struct morph_user *user);
+/*
+ * Copy the ledger. Takes fabric->lock for each part, so other threads may change the ledger between
+ * two parts. O(fabric).
+ */
+void morph_draft_copy(struct morph_draft *draft, struct morph_fabric *fabric);
+void morph_draft_free(struct morph_draft *draft);
 
 /* path.c */
 
@@ -382,6 +406,7 @@ int morph_path_search_run(struct morph_fabric *fabric, struct morph_path_search 
  */
 void morph_path_search_pause(struct morph_fabric *fabric, struct morph_path_search *search);
 void morph_path_search_resume(struct morph_fabric *fabric, struct morph_path_search *search);
+/* With a draft, no lock is held. */
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why);
 /* Index of routes and protections by guide. */

@@ -2,9 +2,18 @@
 /* Path search for a change: by the kernel's router, or along the caller's guides. */
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
+
+/* The state in which the path is searched. */
+static struct optics_state *state_of(const struct morph_path_request *request)
+{
+	if (request->draft)
+		return request->draft->state;
+	return ledger_of(request->slice->fabric)->state;
+}
 
 /*
  * The planes that a change may use at one end. A port with some failed lanes is likely to lose the
@@ -43,9 +52,37 @@ static void set_planes(const struct morph_path_request *request,
 	const struct morph_change *change = request->change;
 
 	search->tx_planes = planes_mask(fabric, request->src, change->src_plane,
-					ledger_of(fabric)->state->tx_dead, all);
+					state_of(request)->tx_dead, all);
 	search->rx_planes = planes_mask(fabric, request->dst, change->dst_plane,
-					ledger_of(fabric)->state->rx_dead, all);
+					state_of(request)->rx_dead, all);
+}
+
+static int search_draft(struct morph_fabric *fabric, struct morph_draft *draft,
+			const struct optics_route_request *search, struct optics_path *path,
+			struct optics_refusal *why)
+{
+	u32 steps = 0;
+	int ret;
+
+	ret = optics_route_start(draft->state, search, draft->work, why);
+	if (ret)
+		return ret;
+	while ((ret = optics_route_continue(draft->work, MORPH_HOLD_EFFORT, path, &steps, why)) ==
+	       OPTICS_MORE)
+		cond_resched();
+	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
+	return ret;
+}
+
+static int run_search(const struct morph_path_request *request,
+		      const struct optics_route_request *search, u32 effort,
+		      struct optics_path *path, struct optics_refusal *why)
+{
+	struct morph_fabric *fabric = request->slice->fabric;
+
+	if (request->draft)
+		return search_draft(fabric, request->draft, search, path, why);
+	return morph_path_search_run(fabric, request->search, search, effort, path, why);
 }
 
 /*
@@ -71,7 +108,7 @@ static int route_by_search(const struct morph_path_request *request,
 	int ret;
 
 	set_planes(request, &search, all);
-	ret = morph_path_search_run(fabric, kept, &search, request->effort, path, why);
+	ret = run_search(request, &search, request->effort, path, why);
 	if (kept)
 		kept->all_planes = all;
 	if (!ret || ret == -EINPROGRESS || all)
@@ -82,7 +119,7 @@ static int route_by_search(const struct morph_path_request *request,
 		return ret;
 	if (kept)
 		kept->all_planes = true;
-	return morph_path_search_run(fabric, kept, &search, min(request->effort, 1u), path, why);
+	return run_search(request, &search, min(request->effort, 1u), path, why);
 }
 
 /* The search has met several ledgers, so its failure is that of none of them. */
@@ -178,12 +215,12 @@ void morph_path_search_free(struct morph_path_search *search)
 }
 
 /* The state of an element that joins two ports: the present state, if it joins them. */
-static u32 joining_state(struct morph_fabric *fabric, u32 element, u8 from, u8 to)
+static u32 joining_state(const struct optics_state *ledger, u32 element, u8 from, u8 to)
 {
-	const struct optics_graph *graph = fabric->graph;
+	const struct optics_graph *graph = ledger->graph;
 	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
 	const struct morph_profile_state *states = &graph->states[kind->first_state];
-	u32 state = ledger_of(fabric)->state->element_state[element];
+	u32 state = ledger->element_state[element];
 
 	if (states[state].joins[from] == to)
 		return state;
@@ -234,7 +271,7 @@ static int first_guide(const struct morph_path_request *request, struct optics_p
 static int choose_lanes(const struct morph_path_request *request, struct optics_path *path,
 			struct optics_refusal *why)
 {
-	const struct optics_state *ledger = ledger_of(request->slice->fabric)->state;
+	const struct optics_state *ledger = state_of(request);
 	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
 	u32 need = lanes_wanted(request->change);
 	u64 lanes = request->change->lanes;
@@ -312,8 +349,7 @@ static int route_by_guides(const struct morph_path_request *request,
 		if (!is_at_element(near, end->index))
 			return bad_guide(why, next, i);
 		hop->element = end->index;
-		hop->state = joining_state(request->slice->fabric, end->index, end->port,
-					   near->port);
+		hop->state = joining_state(state_of(request), end->index, end->port, near->port);
 		if (hop->state == OPTICS_NONE)
 			return bad_guide(why, next, i);
 	}
@@ -331,11 +367,14 @@ static int route_by_guides(const struct morph_path_request *request,
 static struct morph_route *charged_route(const struct morph_path_request *request, u32 hops,
 					 struct morph_refusal *refusal)
 {
-	struct morph_route *route = morph_route_reuse(request->slice, hops);
 	struct morph_user *user = request->slice->user;
 	size_t bytes = morph_route_bytes(hops);
+	struct morph_route *route = NULL;
 	int ret;
 
+	/* fabric->lock guards idle_route. */
+	if (!request->draft)
+		route = morph_route_reuse(request->slice, hops);
 	if (route)
 		return route;		/* the slice is charged for idle_route already */
 	if (request->charged) {
@@ -360,7 +399,8 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 /*
  * Find a path and allocate a route for it. On -ENOMEM and -EDQUOT, which @refusal explains, a path
  * exists, but no memory for its route. -EINPROGRESS: the search has paused. If the ledger changes
- * before it continues, the caller must set search->running to false. Caller holds fabric->lock.
+ * before it continues, the caller must set search->running to false. Caller holds fabric->lock,
+ * unless the search is in a draft.
  */
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why)
@@ -369,7 +409,10 @@ int morph_path_find(const struct morph_path_request *request, struct morph_route
 	struct morph_route *route;
 	int ret;
 
-	lockdep_assert_held(&request->slice->fabric->lock);
+	if (request->draft)
+		path.hops = request->draft->hops;
+	else
+		lockdep_assert_held(&request->slice->fabric->lock);
 	if (request->guides)
 		ret = route_by_guides(request, &path, why);
 	else

@@ -414,6 +414,8 @@ void morph_retry_repaired(struct morph_slice *slice, bool whole);
 /* Resources became free during a repair that has left its slice degraded. */
 void morph_retry_missed(struct morph_slice *slice);
 void morph_retry_crowded(struct morph_slice *last);
+/* Let the worker report the slice to morph_subscriber.retried. Caller holds fabric->lock. */
+void morph_retry_schedules(struct morph_slice *slice);
 /* Continues the retry of a slice that has become idle. */
 void morph_retry_idle(struct morph_slice *slice);
 extern struct morph_slice_waiter morph_repair_waiter;

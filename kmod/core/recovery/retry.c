@@ -215,6 +215,12 @@ static void wake_healthy(struct morph_fabric *fabric)
 			slice_tenancy(slice)->state != MORPH_SLICE_DEGRADED;
 }
 
+void morph_retry_schedules(struct morph_slice *slice)
+{
+	slice_recovery(slice)->schedules_woken = true;
+	run_at(slice->fabric, jiffies);
+}
+
 static struct morph_slice *next_healthy(struct morph_fabric *fabric)
 {
 	struct morph_slice *slice;

@@ -359,7 +359,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 	ret = stop_entered(schedule);
 	answer(schedule, ret, &times, refusal);
 	if (!ret) {
-		morph_schedule_unhold(schedule, true);
+		morph_schedule_unhold(schedule);
 		morph_schedule_park(schedule);
 		morph_schedule_drop(schedule);
 		slice->fabric->seq++;

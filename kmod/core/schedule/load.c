@@ -319,15 +319,10 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 /* Allocate the memory that a path search lacks. No lock held. */
 static int search_alloc(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
-	struct morph_traces *traces = &schedule->traces;
+	const struct morph_traces *traces = &schedule->traces;
 
-	if (traces->wanted > traces->room) {
-		kvfree(traces->entries);
-		traces->room = traces->wanted + traces->wanted / 2;
-		traces->entries = kvmalloc_array(traces->room, sizeof(*traces->entries),
-						 GFP_KERNEL_ACCOUNT);
-		return traces->entries ? 0 : -ENOMEM;
-	}
+	if (traces->wanted > traces->room)
+		return morph_schedule_alloc_traces(schedule, GFP_KERNEL_ACCOUNT);
 	/* A search has paused. The first one that does gets memory for the next hold. */
 	if (!schedule->search->work)
 		return morph_path_search_alloc(schedule->search, schedule->slice->user, refusal);
@@ -704,8 +699,7 @@ static int load_alone(struct morph_schedule *schedule, const struct morph_schedu
 	}
 	schedule->search = NULL;
 	mutex_unlock(&slice->fabric->lock);
-	kvfree(schedule->traces.entries);
-	schedule->traces = (struct morph_traces){};
+	morph_schedule_free_traces(schedule);
 	morph_path_search_free(&search);
 	morph_chunk_put(scratch->chunk);
 	scratch->chunk = NULL;

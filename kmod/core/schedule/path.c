@@ -4,8 +4,10 @@
  *
  * Circuits that share no step may use the same lanes, and the same elements in different states. So
  * a path search only considers the circuits that share a step with the new one. The search writes
- * their paths into the ledger while the router runs, under one hold of fabric->lock.
+ * their paths into the ledger while the router runs, under one hold of fabric->lock. A repair writes
+ * them into a draft of the ledger, without this lock.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -82,14 +84,17 @@ static void erase(struct morph_traces *traces)
 }
 
 /*
- * Write the paths of all circuits that share a step with one. The first call counts them; the
+ * Write the paths of all circuits that share a step with one. The first call only counts them; the
  * second has memory for the entries: two for each hop, and two for the ports.
  */
-static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct morph_traces *traces)
+static u32 write_others(struct morph_schedule *schedule, u32 circuit, bool write)
 {
-	u32 mark = traces ? 2 : 1, room = 0, use, i;
+	struct morph_traces *traces = &schedule->traces;
+	u32 mark, room = 0, use, i;
 
-	memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
+	if (!traces->mark)
+		memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
+	mark = ++traces->mark;
 	schedule->stamps[circuit] = mark;
 	for (use = schedule->uses[circuit]; use < schedule->uses[circuit + 1]; use++) {
 		const struct morph_step *step = &schedule->steps[schedule->used_in[use]];
@@ -105,7 +110,7 @@ static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct mor
 				continue;
 			schedule->stamps[other] = mark;
 			room += 2 * beside->route->path.hops_count + 2;
-			if (traces)
+			if (write)
 				write_path(traces, &beside->route->path);
 		}
 	}
@@ -120,20 +125,29 @@ static u32 next_effort(const struct morph_schedule *schedule)
 	return max_t(u32, (u32)left / STEP_WORK, 1) * MORPH_STEP_EFFORT;
 }
 
-/* Return whether there is memory for the entries. A repair allocates it under fabric->lock. */
+/* Return whether there is memory for the entries. */
 static bool has_room(struct morph_schedule *schedule, u32 room)
 {
 	struct morph_traces *traces = &schedule->traces;
 
 	traces->wanted = max(room, 1u);
-	if (traces->wanted <= traces->room)
-		return true;
-	if (schedule->search)
-		return false;
+	return traces->wanted <= traces->room;
+}
+
+int morph_schedule_alloc_traces(struct morph_schedule *schedule, gfp_t gfp)
+{
+	struct morph_traces *traces = &schedule->traces;
+
 	kvfree(traces->entries);
-	traces->room = traces->wanted;
-	traces->entries = kvmalloc_array(traces->room, sizeof(*traces->entries), MORPH_GFP_REPAIR);
-	return true;
+	traces->room = traces->wanted + traces->wanted / 2;
+	traces->entries = kvmalloc_array(traces->room, sizeof(*traces->entries), gfp);
+	return traces->entries ? 0 : -ENOMEM;
+}
+
+void morph_schedule_free_traces(struct morph_schedule *schedule)
+{
+	kvfree(schedule->traces.entries);
+	schedule->traces = (struct morph_traces){};
 }
 
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
@@ -142,25 +156,24 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	struct morph_slice *slice = schedule->slice;
 	struct morph_item *item = &scratch->items[0];
 	struct morph_path_search *search = schedule->search;
-	struct morph_route *old = circuit->route;
 	struct optics_refusal why = {};
 	u64 steps;
 	u32 room;
 	int ret;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	room = write_others(schedule, index, NULL);
+	room = write_others(schedule, index, false);
 	schedule->work += 6 * room;	/* written, and erased */
 	if (!has_room(schedule, room))
 		return -EINPROGRESS;
 	schedule->traces.ledger = ledger_of(slice->fabric)->state;
-	write_others(schedule, index, &schedule->traces);
+	write_others(schedule, index, true);
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
 	steps = morph_route_steps(slice->fabric);
-	ret = morph_txn_find_path(scratch, item, search && search->work ? search : NULL,
-				  search ? next_effort(schedule) : 0, &why);
+	ret = morph_txn_find_path(scratch, item, search->work ? search : NULL,
+				  next_effort(schedule), &why);
 	schedule->work += STEP_WORK * (morph_route_steps(slice->fabric) - steps);
 	erase(&schedule->traces);
 	if (ret == -ENOMEM || ret == -EDQUOT || ret == -EINPROGRESS)
@@ -171,20 +184,50 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->new = NULL;
-	if (old)
-		morph_route_keep(slice, old);
 	return 0;
 }
 
-int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
-			struct optics_refusal *why)
+/* Readers of the circuit hold fabric->lock. */
+static void replace_route(struct morph_circuit *circuit, struct morph_route *route)
 {
-	struct morph_fabric *fabric = schedule->slice->fabric;
-	int ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
+	struct morph_fabric *fabric = circuit->slice->fabric;
+	struct morph_route *old = circuit->route;
 
-	schedule->work += 2 * MORPH_HOP_WORK * route->path.hops_count;
+	route->circuit = circuit;
+	mutex_lock(&fabric->lock);
+	if (old)
+		morph_route_unlist(old);
+	circuit->route = route;
+	circuit->lanes_count = optics_weight64(route->path.lanes);
+	mutex_unlock(&fabric->lock);
+	morph_route_free(old);
+}
+
+int morph_schedule_reroute(struct morph_schedule *schedule, struct morph_draft *draft,
+			   const struct morph_change *change, u32 index)
+{
+	struct morph_circuit *circuit = schedule->circuits[index];
+	struct morph_slice *slice = schedule->slice;
+	const struct morph_path_request request = {
+		.slice = slice,
+		.change = change,
+		.src = morph_end_place(slice, circuit->src_rank),
+		.dst = morph_end_place(slice, circuit->dst_rank),
+		.gfp = MORPH_GFP_REPAIR,
+		.draft = draft,
+	};
+	struct optics_refusal why = {};
+	struct morph_route *route;
+	int ret;
+
+	if (!has_room(schedule, write_others(schedule, index, false)))
+		morph_schedule_alloc_traces(schedule, MORPH_GFP_REPAIR);
+	schedule->traces.ledger = draft->state;
+	write_others(schedule, index, true);
+	ret = morph_path_find(&request, &route, NULL, &why);
+	erase(&schedule->traces);
 	if (!ret)
-		morph_path_unclaim(fabric, &route->path);
+		replace_route(circuit, route);
 	return ret;
 }
 

@@ -4,8 +4,14 @@
  * have been rerouted. The dark circuits get matching paths now, so that the schedule can continue
  * from its present step. If some of them have no path, the schedule stops, holds nothing, and
  * retries after the next repair.
+ *
+ * The paths are searched in a draft of the ledger, without fabric->lock. Meanwhile the schedule
+ * still holds its old resources. If other slices take a resource of a new path, the repair starts
+ * again with another copy of the ledger.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -14,38 +20,129 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Return whether a path ends at the accelerators of its ranks and uses usable hardware. */
-static bool is_right(const struct morph_circuit *circuit)
+#define CHECKED_AT_ONCE	1024u	/* circuits or guides, in one hold of fabric->lock */
+
+/* The repair of one schedule. Its thread has entered the slice. */
+struct mending {
+	struct morph_schedule *schedule;
+	struct morph_draft *draft;	/* without the claims of the schedule */
+	struct morph_item item;		/* for the move of a circuit */
+	struct morph_hold old;		/* what the schedule holds in the ledger */
+	u64 seq;			/* of the ledger before it was copied */
+};
+
+static bool ends_right(const struct morph_circuit *circuit)
 {
-	struct morph_fabric *fabric = circuit->slice->fabric;
-	u32 planes = fabric->graph->params.planes;
 	const struct optics_path *path = &circuit->route->path;
+	u32 planes = circuit->slice->fabric->graph->params.planes;
 
 	return path->tx / planes == morph_end_place(circuit->slice, circuit->src_rank) &&
-	       path->rx / planes == morph_end_place(circuit->slice, circuit->dst_rank) &&
-	       morph_route_is_healthy(fabric, circuit->route);
+	       path->rx / planes == morph_end_place(circuit->slice, circuit->dst_rank);
 }
 
+/* Return whether a path uses usable hardware in the draft. */
+static bool is_healthy(const struct optics_state *state, const struct optics_path *path)
+{
+	u32 h;
+
+	for (h = 0; h < path->hops_count; h++) {
+		u32 element = path->hops[h].element;
+
+		if (state->guide_marks[path->hops[h].guide >> 1] & OPTICS_UNHEALTHY ||
+		    (element != OPTICS_NONE && state->element_marks[element] & OPTICS_UNHEALTHY))
+			return false;
+	}
+	return !(path->lanes & (state->tx_dead[path->tx] | state->rx_dead[path->rx]));
+}
+
+/*
+ * Return whether all dark circuits end at the accelerators of their ranks and use usable hardware.
+ * Caller has entered the slice and holds fabric->lock; the function drops it at times.
+ */
 static bool is_whole(const struct morph_schedule *schedule)
 {
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	u32 i;
 
 	if (schedule->moved || schedule->crossed || schedule->lost)
 		return false;
-	for (i = 0; i < schedule->circuits_count; i++)
-		if (!schedule->circuits[i]->listed && !is_right(schedule->circuits[i]))
+	for (i = 0; i < schedule->circuits_count; i++) {
+		const struct morph_circuit *circuit = schedule->circuits[i];
+
+		if (!circuit->listed && !(ends_right(circuit) &&
+					  morph_route_is_healthy(fabric, circuit->route)))
 			return false;
+		if (i % CHECKED_AT_ONCE == CHECKED_AT_ONCE - 1)
+			morph_schedule_relock(schedule);
+	}
 	return true;
 }
+
+/* -------------------------------------------------------------------- draft */
+
+static void erase_lanes(const struct morph_held_lanes *entries, u32 count, u64 *lanes)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		lanes[entries[i].index] &= ~entries[i].ours;
+}
+
+/* Remove the claims of the schedule and of its lit circuits. */
+static void erase_claims(const struct mending *mending)
+{
+	const struct morph_schedule *schedule = mending->schedule;
+	struct optics_state *state = mending->draft->state;
+	const struct morph_hold *hold = &mending->old;
+	u32 i;
+
+	erase_lanes(hold->guides, hold->guides_count, state->guide_lanes);
+	erase_lanes(hold->tx, hold->tx_count, state->tx_lanes);
+	erase_lanes(hold->rx, hold->rx_count, state->rx_lanes);
+	for (i = 0; i < hold->elements_count; i++) {
+		const struct morph_held_element *entry = &hold->elements[i];
+
+		state->element_pins[entry->element] -= entry->pinned;
+		if (entry->marked)
+			state->element_marks[entry->element] &= ~OPTICS_HELD;
+	}
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->route->role == MORPH_ROUTE_LIVE)
+			optics_release_parked(state, &schedule->circuits[i]->route->path);
+}
+
+/* The path search may use the reservations of the slice's controller. Takes fabric->lock. */
+static void lift_reservations(const struct mending *mending)
+{
+	struct morph_slice *slice = mending->schedule->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct optics_state *ledger = ledger_of(fabric)->state;
+	u64 *reserved = mending->draft->state->guide_reserved;
+	u32 i, end;
+
+	for (i = 0; i < fabric->graph->guides_count; i = end) {
+		end = min(i + CHECKED_AT_ONCE, fabric->graph->guides_count);
+		mutex_lock(&fabric->lock);
+		morph_controller_lift(fabric, slice_tenancy(slice)->controller);
+		for (; ledger->lifted && i < end; i++)
+			reserved[i] &= ~ledger->lifted[i];
+		morph_controller_lower(fabric);
+		mutex_unlock(&fabric->lock);
+		cond_resched();
+	}
+}
+
+/* -------------------------------------------------------------------- paths */
 
 /*
  * Mark dark circuits of a step astray if they conflict with lit circuits of the step or with other
  * slices. The repair may have rerouted those over resources of the schedule. O(circuits of the step
  * * path).
  */
-static void find_crossed(struct morph_schedule *schedule, const struct morph_step *step)
+static void find_crossed(const struct mending *mending, const struct morph_step *step)
 {
-	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_schedule *schedule = mending->schedule;
+	struct optics_state *state = mending->draft->state;
 	struct morph_circuit **circuits = schedule->circuits;
 	const u32 *held = schedule->held + step->held;
 	struct optics_refusal why;
@@ -55,83 +152,67 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed)
 			schedule->stamps[held[i]] =
-				!optics_claim(ledger_of(fabric)->state,
-					      &circuits[held[i]]->route->path, &why);
+				!optics_claim(state, &circuits[held[i]]->route->path, &why);
 	for (i = 0; i < step->count; i++) {
-		struct morph_circuit *circuit = circuits[held[i]];
-		bool *astray = &circuit_scheduling(circuit)->astray;
+		const struct optics_path *path = &circuits[held[i]]->route->path;
+		bool *astray = &circuit_scheduling(circuits[held[i]])->astray;
 
-		if (!circuit->listed && !*astray)
-			*astray = morph_schedule_room(schedule, circuit->route, &why);
+		if (circuits[held[i]]->listed || *astray)
+			continue;
+		*astray = optics_claim(state, path, &why);
+		if (!*astray)
+			optics_release_parked(state, path);
 	}
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
-			morph_path_unclaim(fabric, &circuits[held[i]]->route->path);
+			optics_release_parked(state, &circuits[held[i]]->route->path);
+	cond_resched();
+}
+
+static void find_astray(const struct mending *mending)
+{
+	struct morph_schedule *schedule = mending->schedule;
+	struct optics_state *state = mending->draft->state;
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++) {
+		struct morph_circuit *circuit = schedule->circuits[i];
+
+		circuit_scheduling(circuit)->astray =
+			!circuit->listed && !(ends_right(circuit) &&
+					      is_healthy(state, &circuit->route->path));
+	}
+	cond_resched();
+	/* Existing paths may use cordoned hardware; new paths avoid it. */
+	state->tolerated = OPTICS_CORDONED;
+	for (i = 0; i < schedule->steps_count; i++)
+		find_crossed(mending, &schedule->steps[i]);
+	state->tolerated = 0;
 }
 
 /* Find a path for an astray circuit: on its planes, or else on others. */
-static int reroute_astray(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+static int reroute_astray(struct mending *mending, u32 index)
 {
+	struct morph_schedule *schedule = mending->schedule;
 	struct morph_circuit *circuit = schedule->circuits[index];
-	struct morph_change *change = &scratch->items[0].change;
+	struct morph_change *change = &mending->item.change;
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	int ret;
 
-	morph_slice_fill_move(&scratch->items[0], circuit);
-	ret = morph_schedule_route(schedule, scratch, index);
+	mutex_lock(&fabric->lock);
+	morph_slice_fill_move(&mending->item, circuit);
+	mutex_unlock(&fabric->lock);
+	ret = morph_schedule_reroute(schedule, mending->draft, change, index);
 	if (ret && (change->src_plane != MORPH_PLANE_ANY || change->dst_plane != MORPH_PLANE_ANY)) {
 		change->src_plane = MORPH_PLANE_ANY;
 		change->dst_plane = MORPH_PLANE_ANY;
-		ret = morph_schedule_route(schedule, scratch, index);
+		ret = morph_schedule_reroute(schedule, mending->draft, change, index);
 	}
 	if (ret)
 		return ret;
 	circuit_scheduling(circuit)->astray = false;
 	schedule->moves++;
 	return 0;
-}
-
-/*
- * Find paths for all astray circuits. The schedule has no claims and holds nothing. The path search
- * may use the reservations of the slice's controller.
- */
-static int reroute_all_astray(struct morph_schedule *schedule)
-{
-	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
-	struct morph_txn *scratch;
-	u32 i;
-	int ret = 0;
-
-	for (i = 0; i < schedule->circuits_count; i++) {
-		struct morph_circuit *circuit = schedule->circuits[i];
-
-		circuit_scheduling(circuit)->astray = !circuit->listed && !is_right(circuit);
-	}
-	/* Existing paths may use cordoned hardware; new paths avoid it. */
-	ledger->tolerated = OPTICS_CORDONED;
-	for (i = 0; i < schedule->steps_count; i++)
-		find_crossed(schedule, &schedule->steps[i]);
-	ledger->tolerated = 0;
-	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
-	scratch->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
-	for (i = 0; i < schedule->circuits_count && !ret; i++)
-		if (circuit_scheduling(schedule->circuits[i])->astray)
-			ret = reroute_astray(schedule, scratch, i);
-	morph_txn_put(scratch);
-	kvfree(schedule->traces.entries);
-	schedule->traces = (struct morph_traces){};
-	return ret ? ret : morph_schedule_list(schedule, NULL, NULL);
-}
-
-/* Existing paths may use cordoned hardware. */
-static int hold_again(struct morph_schedule *schedule)
-{
-	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
-	int ret;
-
-	ledger->tolerated = OPTICS_CORDONED;
-	ret = morph_schedule_hold(schedule, NULL, NULL);
-	ledger->tolerated = 0;
-	return ret;
 }
 
 /* A detour may be longer than the memory allows. */
@@ -153,44 +234,96 @@ static void make_room(struct morph_schedule *schedule)
 	txn->count = 0;
 }
 
-/* Release lit circuits; then either their routes claim again, or the schedule holds them. */
-static void release_lit(struct morph_schedule *schedule)
+/* Find paths for all astray circuits, and list the resources of all circuits. No lock held. */
+static int find_paths(struct mending *mending)
 {
+	struct morph_schedule *schedule = mending->schedule;
 	u32 i;
+	int ret = 0;
 
-	for (i = 0; i < schedule->circuits_count; i++)
-		if (schedule->circuits[i]->listed)
-			morph_route_release(schedule->slice->fabric,
-					    schedule->circuits[i]->route);
+	morph_draft_copy(mending->draft, schedule->slice->fabric);
+	lift_reservations(mending);
+	erase_claims(mending);
+	find_astray(mending);
+	schedule->traces.mark = 0;
+	for (i = 0; i < schedule->circuits_count && !ret; i++)
+		if (circuit_scheduling(schedule->circuits[i])->astray)
+			ret = reroute_astray(mending, i);
+	if (ret)
+		return ret;
+	ret = morph_schedule_list(schedule, NULL, NULL);
+	if (!ret) {
+		make_room(schedule);
+		morph_schedule_hold_sort(schedule, &mending->old);
+	}
+	return ret;
 }
 
-static void claim_lit(struct morph_schedule *schedule)
-{
-	u32 i;
+/* --------------------------------------------------------------------- mend */
 
-	for (i = 0; i < schedule->circuits_count; i++)
-		if (schedule->circuits[i]->listed)
-			morph_schedule_give(schedule->circuits[i]);
+static bool has_ended(const struct morph_slice *slice)
+{
+	return slice->dying || slice->fabric->state != MORPH_FABRIC_READY;
 }
 
+/*
+ * Find paths and hold them. Other slices may change the ledger meanwhile; then try again. Caller
+ * holds fabric->lock; the function drops it.
+ */
+static int find_and_hold(struct mending *mending)
+{
+	struct morph_schedule *schedule = mending->schedule;
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	u32 tries;
+	int ret;
+
+	for (tries = 0; tries <= MORPH_MOST_RESTARTS; tries++) {
+		mending->seq = morph_ledger_seq(fabric);
+		mending->old = schedule->hold;
+		schedule->hold = (struct morph_hold){};
+		mutex_unlock(&fabric->lock);
+		ret = find_paths(mending);
+		if (ret)
+			morph_schedule_hold_free(schedule);
+		mutex_lock(&fabric->lock);
+		if (ret)
+			schedule->hold = mending->old;
+		else
+			ret = morph_schedule_hold_replace(schedule, &mending->old);
+		if (!ret || has_ended(schedule->slice) ||
+		    mending->seq == morph_ledger_seq(fabric))
+			break;
+	}
+	return ret;
+}
+
+/*
+ * Caller has entered the slice and holds fabric->lock; the function drops it. All memory is
+ * allocated without it.
+ */
 static void mend(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	bool moved = schedule->moved, lost = schedule->lost;
+	struct mending *mending;
 	u32 moves = schedule->moves;
 	int ret;
 
-	morph_schedule_unhold(schedule, false);
-	release_lit(schedule);
-	morph_controller_lift(fabric, slice_tenancy(schedule->slice)->controller);
-	ret = reroute_all_astray(schedule);
-	if (!ret)
-		ret = hold_again(schedule);
-	morph_controller_lower(fabric);
+	mutex_unlock(&fabric->lock);
+	mending = kzalloc(sizeof(*mending), MORPH_GFP_REPAIR);
+	mending->schedule = schedule;
+	mending->draft = morph_draft_alloc(fabric, schedule->slice->user);
+	mutex_lock(&fabric->lock);
+	ret = find_and_hold(mending);
 	if (ret)
-		morph_schedule_unhold(schedule, false);
-	claim_lit(schedule);
-	make_room(schedule);
+		morph_schedule_unhold(schedule);
+	mutex_unlock(&fabric->lock);
+	morph_draft_free(mending->draft);
+	kfree(mending);
+	morph_schedule_free_traces(schedule);
+	mutex_lock(&fabric->lock);
+	if (has_ended(schedule->slice))
+		return;
 	morph_schedule_unjudge(schedule);
 	schedule->moved = false;
 	schedule->crossed = false;
@@ -228,40 +361,53 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	circuit_scheduling(circuit)->schedule->moves++;
 }
 
-struct morph_slice_waiter morph_schedule_recoverer = { .idle = morph_schedule_recover };
+/* A change has ended. The worker mends, because the caller expects to keep fabric->lock. */
+struct morph_slice_waiter morph_schedule_recoverer = { .idle = morph_retry_schedules };
+
+/* Find a schedule of the slice without paths, or return NULL. */
+static struct morph_schedule *find_lost(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
+		if (schedule->lost)
+			return schedule;
+	return NULL;
+}
 
 void morph_schedule_recover(struct morph_slice *slice)
 {
-	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
 
-	lockdep_assert_held(&fabric->lock);
+	lockdep_assert_held(&slice->fabric->lock);
 	morph_slice_wait_cancel(slice, &morph_schedule_recoverer);
 	/* In other states the repair of the slice handles its schedules. */
-	if (slice_tenancy(slice)->state != MORPH_SLICE_OK || slice->dying ||
-	    fabric->state != MORPH_FABRIC_READY)
+	if (slice_tenancy(slice)->state != MORPH_SLICE_OK || has_ended(slice) || !find_lost(slice))
 		return;
-	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
-		if (!schedule->lost)
-			continue;
-		if (slice->busy) {
-			morph_slice_wait(slice, &morph_schedule_recoverer);
-			return;
-		}
-		mend(schedule);
+	if (slice->busy) {
+		morph_slice_wait(slice, &morph_schedule_recoverer);
+		return;
 	}
+	morph_slice_enter(slice, true);
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
+		if (schedule->lost && !has_ended(slice))
+			mend(schedule);
+	morph_slice_leave(slice);
 }
 
+/*
+ * A lit circuit may have moved, or hardware may have failed: hold all resources again. Caller has
+ * entered the slice.
+ */
 void morph_schedule_mend(struct morph_slice *slice)
 {
-	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
 	bool whole;
 
-	lockdep_assert_held(&fabric->lock);
-	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
-		return;
+	lockdep_assert_held(&slice->fabric->lock);
 	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
+		if (has_ended(slice))
+			return;
 		if (!schedule->id)
 			continue;
 		whole = is_whole(schedule);
@@ -271,6 +417,7 @@ void morph_schedule_mend(struct morph_slice *slice)
 		}
 		if (!whole)
 			mend(schedule);
-		morph_schedule_go_on(schedule);
+		if (!has_ended(slice))
+			morph_schedule_go_on(schedule);
 	}
 }

@@ -113,7 +113,7 @@ void morph_schedule_drop(struct morph_schedule *schedule)
 {
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	morph_schedule_run_stop(schedule);
-	morph_schedule_unhold(schedule, true);
+	morph_schedule_unhold(schedule);
 	/* Others must not find a schedule that lacks circuits. */
 	list_del_init(&schedule->node);
 	drop_circuits(schedule);
@@ -132,7 +132,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice)
 		struct morph_schedule *schedule =
 			list_first_entry(schedules, struct morph_schedule, node);
 
-		morph_schedule_unhold(schedule, true);
+		morph_schedule_unhold(schedule);
 		if (fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);
 		morph_schedule_drop(schedule);

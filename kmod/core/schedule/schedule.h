@@ -8,6 +8,7 @@
  *   path.c      paths of circuits, and the light of each step
  *   sweep.c     resources of circuits, and the changes of each step
  *   hold.c      resources held in the ledger
+ *   claims.c    claims of circuits on these resources; suspension by repairs
  *   step.c      one step as a transaction
  *   run.c       barriers, time, deadlines, lighting ahead, and execution of a step
  *   act.c       requests of owners: start, call, wait, stop and unload
@@ -110,7 +111,7 @@ struct morph_held_lanes {
 
 struct morph_held_element {
 	u32 element;
-	u32 users;		/* in the sweep: circuits that use it in state @now */
+	u32 users;		/* in the sweep: circuits that use it in state @now; then: lit ones */
 	u8 state;		/* if the same in all steps */
 	u8 now;
 	bool alone;		/* has several states: no other user may join */
@@ -136,6 +137,7 @@ struct morph_traces {
 	struct morph_trace *entries;
 	u32 count, room;
 	u32 wanted;		/* entries that a search needs */
+	u32 mark;		/* last stamp of a search; 0: clear the stamps first */
 };
 
 struct morph_schedule {
@@ -154,7 +156,7 @@ struct morph_schedule {
 	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for the holder of the slice */
 	u64 work;			/* work since fabric->lock was last dropped */
 	struct morph_path_search *search;	/* while loading, for searches of several holds */
-	struct morph_traces traces;		/* while loading, of the same */
+	struct morph_traces traces;		/* while loading, of the same; or in a repair */
 	bool lanes_charged;
 	u32 first_circuit;		/* number within the slice */
 
@@ -228,7 +230,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 			struct morph_schedule **schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
 /* limit of schedule->work in one hold of fabric->lock, if the caller can drop it */
-#define MORPH_SCHEDULE_MOST_WORK	40960u
+#define MORPH_SCHEDULE_MOST_WORK	36864u
 #define MORPH_HOP_WORK		8u	/* of a hop that is claimed, and of an entry that is held */
 #define MORPH_SCHEDULE_DROPS	32u	/* circuits that one hold parks, or frees */
 /*
@@ -249,14 +251,19 @@ struct morph_trace {
 };
 
 /*
- * Find a path for a circuit, considering all circuits that share a step with it. On success the
- * circuit gets the new path in place of its old one. Caller holds fabric->lock. -EINPROGRESS, while
- * loading: the search has paused, or schedule->traces has too little room.
+ * Find a path for a new circuit, considering all circuits that share a step with it. Caller holds
+ * fabric->lock. -EINPROGRESS: the search has paused, or schedule->traces has too little room.
  */
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 circuit);
-/* Check whether a path can be claimed now: 0 or a negative errno. Caller holds fabric->lock. */
-int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
-			struct optics_refusal *why);
+/*
+ * The same for a dark circuit in a repair, in a draft: on success the circuit gets the new path in
+ * place of its old one. The caller has entered the slice. Takes fabric->lock.
+ */
+int morph_schedule_reroute(struct morph_schedule *schedule, struct morph_draft *draft,
+			   const struct morph_change *change, u32 circuit);
+/* Allocate schedule->traces.wanted entries; free them. No lock held. */
+int morph_schedule_alloc_traces(struct morph_schedule *schedule, gfp_t gfp);
+void morph_schedule_free_traces(struct morph_schedule *schedule);
 /*
  * Judge the circuits of a step, all of them lit, with elements in their states. Uses the memory of
  * schedule->txn and fills its refusal; *wrong gets the failed circuit. The schedule holds its
@@ -280,14 +287,26 @@ int morph_schedule_list(struct morph_schedule *schedule, struct morph_schedule_w
 /* Allocate and charge these numbers of entries. @refusal NULL: charge beyond the limit. */
 int morph_schedule_hold_alloc(struct morph_schedule *schedule, u32 guides, u32 elements, u32 ports,
 			      gfp_t gfp, struct morph_refusal *refusal);
-/* Hold the listed resources. With @refusal, the function drops fabric->lock at times. */
+/* Free the list of resources; the schedule holds none of them. No lock held. */
+void morph_schedule_hold_free(struct morph_schedule *schedule);
+/* Hold the listed resources. */
 int morph_schedule_hold(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
 /*
- * Release them, and free the list. @pause: the caller has entered the slice, and the function drops
- * fabric->lock at times. Caller holds it.
+ * Release them, and free the list. The caller has entered the slice and holds fabric->lock; the
+ * function drops it at times.
  */
-void morph_schedule_unhold(struct morph_schedule *schedule, bool pause);
+void morph_schedule_unhold(struct morph_schedule *schedule);
+/*
+ * Hold the listed resources in place of @old, which the schedule holds, and free @old. On failure
+ * the schedule still holds @old, and the list is freed. Context as above. Before that, without
+ * fabric->lock, sort the entries of both.
+ */
+int morph_schedule_hold_replace(struct morph_schedule *schedule, struct morph_hold *old);
+void morph_schedule_hold_sort(struct morph_schedule *schedule, struct morph_hold *old);
+
+/* ----------------------------------------------------------------- claims.c */
+
 /*
  * For all schedules of a slice: release all that no lit circuit claims; later hold the free part.
  * The caller holds fabric->lock from one call to the other.
@@ -373,12 +392,14 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 /* A repair has rerouted a circuit, perhaps over held resources. Caller holds fabric->lock. */
 void morph_schedule_moved(struct morph_circuit *circuit);
 /*
- * Adapt to new accelerators or failed hardware. Caller holds fabric->lock, has entered the slice.
+ * Adapt to new accelerators or failed hardware. Caller holds fabric->lock, has entered the slice;
+ * the function drops the lock.
  */
 void morph_schedule_mend(struct morph_slice *slice);
 /*
  * A resource became healthy or free: find paths for schedules that have none, in slices without a
- * repair. If a change is running, wait for its end. Caller holds fabric->lock.
+ * repair. If a change is running, wait for its end. Caller holds fabric->lock; the function drops
+ * it.
  */
 extern struct morph_slice_waiter morph_schedule_recoverer;
 void morph_schedule_recover(struct morph_slice *slice);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The resources that the circuits of a schedule use, and conflicts among the circuits of a step.
- * Both need only the paths and memory of the schedule, so a load lists and checks them without
- * fabric->lock. morph_schedule_hold() then checks each listed resource against other slices, once.
+ * Both need only the paths and memory of the schedule, so a load and a repair list and check them
+ * without fabric->lock. Then hold.c checks each listed resource against other slices, once.
  */
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -152,8 +152,7 @@ static int list_all(struct listing *listing, struct morph_refusal *refusal)
 	for (i = 0; i < schedule->circuits_count && !ret; i++) {
 		listing->first[i] = n;
 		n += list_path(listing, &schedule->circuits[i]->route->path, listing->entries + n);
-		if (refusal)
-			cond_resched();
+		cond_resched();
 	}
 	return ret;
 }
@@ -167,6 +166,7 @@ struct sweep {
 	struct optics_refusal *why;
 	u32 mark;		/* stamp of circuits in the present step */
 	u32 changes, ranks;	/* number of entries so far */
+	bool repair;		/* other threads may read the ranks, which do not change */
 };
 
 static int conflict(struct sweep *sweep, u32 reason, u32 part, u32 index, s64 have, s64 need)
@@ -278,7 +278,7 @@ static void add_rank(struct sweep *sweep, struct morph_step *step, u32 rank)
 {
 	struct morph_schedule *schedule = sweep->schedule;
 
-	if (schedule->rank_stamps[rank] == sweep->mark)
+	if (sweep->repair || schedule->rank_stamps[rank] == sweep->mark)
 		return;
 	schedule->rank_stamps[rank] = sweep->mark;
 	schedule->ranks[sweep->ranks++] = rank;
@@ -301,8 +301,10 @@ static void compare(struct sweep *sweep, const struct morph_step *before, struct
 	u32 i, index;
 
 	sweep->mark++;
-	step->rank = sweep->ranks;
-	step->ranks = 0;
+	if (!sweep->repair) {
+		step->rank = sweep->ranks;
+		step->ranks = 0;
+	}
 	step->light = sweep->changes;
 	for (i = 0; i < step->count; i++) {
 		index = schedule->held[step->held + i];
@@ -364,11 +366,13 @@ static int sweep_first(struct sweep *sweep)
 	return ret;
 }
 
-/* No entry is claimed any more. */
+/* No entry is claimed any more. Count the lit circuits that use each element. */
 static void sweep_end(struct sweep *sweep)
 {
-	struct morph_hold *hold = &sweep->schedule->hold;
-	u32 i;
+	const struct listing *listing = sweep->listing;
+	struct morph_schedule *schedule = sweep->schedule;
+	struct morph_hold *hold = &schedule->hold;
+	u32 i, h;
 
 	for (i = 0; i < hold->guides_count; i++)
 		hold->guides[i].ours = 0;
@@ -376,9 +380,21 @@ static void sweep_end(struct sweep *sweep)
 		hold->tx[i].ours = 0;
 	for (i = 0; i < hold->rx_count; i++)
 		hold->rx[i].ours = 0;
+	for (i = 0; i < hold->elements_count; i++)
+		hold->elements[i].users = 0;
+	for (i = 0; i < schedule->circuits_count; i++) {
+		const struct morph_route *route = schedule->circuits[i]->route;
+		const u32 *entries = listing->entries + listing->first[i] + 2;
+
+		if (route->role != MORPH_ROUTE_LIVE)
+			continue;
+		for (h = 0; h < route->path.hops_count; h++)
+			if (entries[2 * h + 1] != OPTICS_NONE)
+				hold->elements[entries[2 * h + 1]].users++;
+	}
 }
 
-static int sweep_all(struct sweep *sweep, bool repair)
+static int sweep_all(struct sweep *sweep)
 {
 	struct morph_schedule *schedule = sweep->schedule;
 	u32 i;
@@ -389,8 +405,7 @@ static int sweep_all(struct sweep *sweep, bool repair)
 	ret = sweep_first(sweep);
 	for (i = 1; i < schedule->steps_count && !ret; i++) {
 		ret = sweep_step(sweep, i - 1, i);
-		if (!repair)
-			cond_resched();
+		cond_resched();
 	}
 	if (!ret && schedule->flags & MORPH_SCHEDULE_LOOP)
 		ret = sweep_step(sweep, schedule->steps_count - 1, 0);
@@ -407,7 +422,7 @@ static int sweep_all(struct sweep *sweep, bool repair)
  * Also finds the changes of each step, and the circuits that can be lit ahead. The caller has
  * entered the slice. O(circuits of all steps * path).
  *
- * Context: fabric->lock held only by a repair.
+ * Context: no lock held.
  * Return: 0, a conflict, -EDQUOT or -ENOMEM.
  */
 int morph_schedule_list(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
@@ -422,12 +437,13 @@ int morph_schedule_list(struct morph_schedule *schedule, struct morph_schedule_w
 		.wrong = wrong ?: &unused,
 		.why = &why,
 		.mark = 1,
+		.repair = !refusal,
 	};
 	int ret;
 
 	ret = list_all(&listing, refusal);
 	if (!ret) {
-		ret = sweep_all(&sweep, !refusal);
+		ret = sweep_all(&sweep);
 		if (ret)
 			morph_refuse_optics(refusal, ret, &why);
 		else if (wrong)		/* of circuits that cannot be lit ahead */

@@ -277,7 +277,7 @@ struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32
 		return NULL;
 	morph_reserve_drop(protection);
 	morph_txn_uncharge(txn, slice->user);
-	txn->gfp = MORPH_GFP_REPAIR;
+	txn->gfp = MORPH_GFP_LOCKED;
 	protection->txn = NULL;
 	list_del_init(&protection->spare_node);
 	protection->spare = MORPH_ANY;

@@ -330,7 +330,7 @@ static void slice_publish(struct morph_slice *slice)
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	/* The number is reserved, so this does not allocate. */
-	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
+	xa_store(&morph_slices, slice->number, slice, MORPH_GFP_LOCKED);
 	morph_report_slice_changed(slice);
 	for (i = 0; i < slice->ranks_count; i++) {
 		morph_fabric_pause_after(fabric, i);
