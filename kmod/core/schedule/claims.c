@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims on resources of a schedule. When a circuit is lit, its route gets claims from the schedule;
- * when it goes dark, the schedule takes them back. During a repair the schedule suspends its own
- * claims.
+ * Claims on resources of a schedule. When a circuit is lit, its route gets claims from the
+ * schedule. When it goes dark, the schedule takes them back. During a repair the schedule suspends
+ * its own claims.
  */
 #include <linux/hash.h>
 

@@ -64,11 +64,12 @@ find_element(struct morph_schedule *schedule, const struct morph_hold *hold, u32
 /* The lanes of a guide that a hold claims. */
 static u64 held_in_guide(struct morph_schedule *schedule, const struct morph_hold *hold, u32 guide)
 {
+	struct hlist_head *holds = ledger_of(schedule->slice->fabric)->guide_holds;
 	const struct morph_lanes_held *listed;
 
 	if (!hold || !hold->guides_count)
 		return 0;
-	hlist_for_each_entry(listed, &ledger_of(schedule->slice->fabric)->guide_holds[guide], node) {
+	hlist_for_each_entry(listed, &holds[guide], node) {
 		schedule->work++;
 		if (listed >= hold->listed && listed < hold->listed + hold->guides_count)
 			return hold->guides[listed - hold->listed].ours;

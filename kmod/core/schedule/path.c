@@ -4,8 +4,8 @@
  *
  * Circuits that share no step may use the same lanes, and the same elements in different states. So
  * a path search only considers the circuits that share a step with the new one. The search writes
- * their paths into the ledger while the router runs, under one hold of fabric->lock. A repair writes
- * them into a draft of the ledger, without this lock.
+ * their paths into the ledger while the router runs, under one hold of fabric->lock. A repair
+ * writes them into a draft of the ledger, without this lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -83,13 +83,29 @@ void morph_schedule_relock(const struct morph_schedule *schedule)
 	morph_fabric_lock(schedule->slice->fabric);
 }
 
-/* Drop the circuits, the last one first. */
+/* Drop the circuits, the last one first. Free their chunks of memory without fabric->lock. */
 static void drop_circuits(struct morph_schedule *schedule)
 {
+	struct morph_chunk *spent[MORPH_SCHEDULE_DROPS], *chunk;
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	u32 count = 0;
+
 	while (schedule->circuits_count) {
-		drop_circuit(schedule, schedule->circuits[--schedule->circuits_count]);
-		if (!(schedule->circuits_count % MORPH_SCHEDULE_DROPS))
-			morph_schedule_relock(schedule);
+		struct morph_circuit *circuit = schedule->circuits[--schedule->circuits_count];
+
+		chunk = circuit->chunk;
+		if (chunk && (!count || chunk != spent[count - 1])) {
+			kref_get(&chunk->kref);
+			spent[count++] = chunk;
+		}
+		drop_circuit(schedule, circuit);
+		if (schedule->circuits_count % MORPH_SCHEDULE_DROPS)
+			continue;
+		mutex_unlock(&fabric->lock);
+		while (count)
+			morph_chunk_put(spent[--count]);
+		cond_resched();
+		morph_fabric_lock(fabric);
 	}
 }
 

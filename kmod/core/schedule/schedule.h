@@ -5,6 +5,7 @@
  *
  *   schedule.c  lifetime and queries
  *   load.c      conversion of a request to circuits with held resources
+ *   circuits.c  memory, paths and numbers of these circuits
  *   path.c      paths of circuits, and the light of each step
  *   sweep.c     resources of circuits, and the changes of each step
  *   hold.c      resources held in the ledger
@@ -111,7 +112,7 @@ struct morph_held_lanes {
 
 struct morph_held_element {
 	u32 element;
-	u32 users;		/* in the sweep: circuits that use it in state @now; then: lit ones */
+	u32 users;		/* users in state @now in the sweep; then lit circuits */
 	u8 state;		/* if the same in all steps */
 	u8 now;
 	bool alone;		/* has several states: no other user may join */
@@ -238,6 +239,20 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
  * the slice and holds fabric->lock.
  */
 int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *refusal);
+/* The part of it that follows when the lock is taken again. */
+int morph_schedule_check_yielded(struct morph_schedule *schedule, struct morph_refusal *refusal);
+
+/* --------------------------------------------------------------- circuits.c */
+
+/*
+ * Charge for all circuits of a request at once, and create them dark. Caller has entered the slice
+ * and holds fabric->lock; the function drops it at times.
+ */
+int morph_schedule_make_circuits(struct morph_schedule *schedule,
+				 const struct morph_schedule_request *request,
+				 struct morph_txn *scratch, struct morph_schedule_wrong *wrong);
+/* Charge for the lanes of all circuits at once, and number them. No lock held. */
+int morph_schedule_number_circuits(struct morph_schedule *schedule, struct morph_refusal *refusal);
 
 /* ------------------------------------------------------------------- path.c */
 
