@@ -499,6 +499,13 @@ void *morph_stash_zalloc(struct morph_stash *stash, size_t bytes);
 /* Add blocks. No lock held. Return 0 or -ENOMEM. */
 int morph_stash_fill(struct morph_stash *stash, u32 count, gfp_t gfp);
 void morph_stash_empty(struct morph_stash *stash);
+/*
+ * Let a worker free a large block of kvmalloc(): Linux 6.12 may give 2,016 pages back to their zone
+ * when one is freed, which takes long under fabric->lock.
+ */
+void morph_free_later(void *block, size_t bytes);
+/* Wait for the worker. */
+void morph_free_now(void);
 
 /* ------------------------------------------------------------------- user.c */
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory for allocations under fabric->lock, allocated without it. */
+/* Memory for allocations under fabric->lock, allocated and freed without it. */
 #include <linux/bug.h>
+#include <linux/llist.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "base.h"
 
@@ -49,4 +52,34 @@ void morph_stash_empty(struct morph_stash *stash)
 		block = next;
 	}
 	stash->blocks = NULL;
+}
+
+static LLIST_HEAD(unused);	/* the first bytes of each block link it */
+
+static void free_unused(struct work_struct *work)
+{
+	struct llist_node *block = llist_del_all(&unused);
+
+	while (block) {
+		struct llist_node *next = block->next;
+
+		kvfree(block);
+		cond_resched();
+		block = next;
+	}
+}
+
+static DECLARE_WORK(unused_work, free_unused);
+
+void morph_free_later(void *block, size_t bytes)
+{
+	if (bytes <= PAGE_SIZE)
+		kvfree(block);
+	else if (block && llist_add(block, &unused))
+		queue_work(system_unbound_wq, &unused_work);
+}
+
+void morph_free_now(void)
+{
+	flush_work(&unused_work);
 }

@@ -117,6 +117,7 @@ static void __exit morph_exit(void)
 	destroy_workqueue(morph_repair_wq);
 	drain_workqueue(morph_wq);
 	morph_fabric_wait_released();
+	morph_free_now();
 	rcu_barrier();
 	morph_chardev_exit();
 	morph_debugfs_exit();

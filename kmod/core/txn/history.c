@@ -12,15 +12,13 @@
  * The user of the slice is charged for the last two, beyond its limit if necessary, because the
  * interface guarantees these answers. A record keeps only the fields that interfaces report.
  */
-#include <linux/mm.h>
-
 #include "core/base/base.h"
 #include "core/txn/txn.h"
 
 /* Free the memory for programming, which a record does not need. */
 static void trim(struct morph_txn *txn)
 {
-	kvfree(txn->reads);
+	morph_free_later(txn->reads, txn->reads_bytes);
 	txn->reads = NULL;
 	txn->reads_bytes = 0;
 }
