@@ -205,6 +205,38 @@ TEST(silent_sender)
 	sim_stop(&sim);
 }
 
+static unsigned int count_health(const struct sim *sim, unsigned int health)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < sim->info.accelerators; i++)
+		count += read_accelerator(sim, i).health == health;
+	return count;
+}
+
+/*
+ * A round of patrol probes at most 16 accelerators, but must test all whose heartbeat is back. The
+ * number of probes shows how many rounds the accelerators have waited for.
+ */
+TEST(heartbeats_that_return_together_wait_for_few_rounds)
+{
+	unsigned int i, all;
+	long long probes;
+	struct sim sim;
+
+	sim_start(&sim, "pod192", NULL);
+	all = sim.info.accelerators;
+	for (i = 0; i < all; i++)
+		ASSERT_EQ(0, sim_control(&sim, "fault", "accelerator_dead %u", i));
+	ASSERT_TRUE(WAIT_UNTIL(count_health(&sim, MORPH_HEALTH_FAILED) == all));
+	probes = core_counter(&sim, "stats", "patrols");
+	ASSERT_EQ(0, sim_control(&sim, "clear", "all"));
+	ASSERT_TRUE(WAIT_UNTIL(count_health(&sim, MORPH_HEALTH_OK) == all));
+	probes = core_counter(&sim, "stats", "patrols") - probes;
+	EXPECT_GT(all / 2, probes) TH_LOG("%lld of %u", probes, all);
+	sim_stop(&sim);
+}
+
 TEST_F(faults, deaf_receiver)
 {
 	ASSERT_EQ(0, RUN());
