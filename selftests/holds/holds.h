@@ -45,6 +45,9 @@ struct delay {
 /* Measure the calls of a tenant beside hostile users; DELAYED_CALLS entries. */
 void measure_delays(struct scene *scene, struct delay *worst);
 
+/* Does a hold over the bound fail? Not on kernels for finding bugs, which may lack cgroups. */
+extern bool judges;
+
 void __attribute__((noreturn)) stop(const char *what);
 /* Make a slice, or end the program. 0 accelerators: all. */
 int need_slice(struct scene *scene, unsigned int accelerators, unsigned int failover);

@@ -30,7 +30,7 @@
 static const char *const profiles[] = { "server8", "rack64", "pod4096" };
 
 static double null_ns;
-static bool judges;
+bool judges;
 static const char *only = "";
 static bool in_workload; /* this process runs one workload and prints no results */
 static unsigned int tests, failed;
