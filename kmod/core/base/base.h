@@ -256,6 +256,17 @@ static inline void morph_fabric_lock(struct morph_fabric *fabric)
 }
 #endif
 
+/* Charge the holder for the time of its hold. */
+void morph_lock_charge(struct morph_lock_order *order);
+
+/* Give fabric->lock back. Only a task that had to wait for the lock is charged for its hold. */
+static inline void morph_fabric_unlock(struct morph_fabric *fabric)
+{
+	if (READ_ONCE(fabric->lock_order.holder))
+		morph_lock_charge(&fabric->lock_order);
+	mutex_unlock(&fabric->lock);
+}
+
 /* A kernel thread that works for a user: lock.c. */
 struct morph_acting {
 	struct hlist_node node;

@@ -60,7 +60,7 @@ int morph_fabric_check(struct morph_fabric *fabric)
 
 void morph_fabric_pause(struct morph_fabric *fabric)
 {
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	cond_resched();
 	morph_fabric_lock(fabric);
 }

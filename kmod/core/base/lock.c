@@ -137,7 +137,7 @@ static struct morph_lock_user *enter_user(struct morph_lock_order *order, u64 ke
 		found->key = key;
 		found->held_ns = 0;
 		if (order->holder == found)
-			order->holder = NULL;
+			WRITE_ONCE(order->holder, NULL);
 	}
 	if (!found->waiting)
 		found->held_ns = max(found->held_ns, order->least_ns);
@@ -145,13 +145,26 @@ static struct morph_lock_user *enter_user(struct morph_lock_order *order, u64 ke
 	return found;
 }
 
-/* The last admitted task has held the lock until now, or gave it back before. */
+/*
+ * The last admitted task has held the lock until now; or it gave the lock back before with
+ * mutex_unlock(). Caller holds order->lock.
+ */
 static void charge_holder(struct morph_lock_order *order, u64 now)
 {
 	if (order->holder)
 		order->holder->held_ns +=
 			clamp_t(u64, now - order->since_ns, LEAST_HOLD_NS, MOST_HOLD_NS) -
 			LEAST_HOLD_NS;
+	WRITE_ONCE(order->holder, NULL);
+}
+
+void morph_lock_charge(struct morph_lock_order *order)
+{
+	u64 now = local_clock();
+
+	spin_lock(&order->lock);
+	charge_holder(order, now);
+	spin_unlock(&order->lock);
 }
 
 /* Admit the first task of the waiting user with the shortest time. Caller holds order->lock. */
@@ -216,7 +229,7 @@ void morph_fabric_lock_in_order(struct morph_fabric *fabric)
 	charge_holder(order, now);
 	user->held_ns += LEAST_HOLD_NS;
 	user->waiting--;
-	order->holder = user;
+	WRITE_ONCE(order->holder, user);
 	order->since_ns = now;
 	WRITE_ONCE(order->waiting, order->waiting - 1);
 	admit_next(order);

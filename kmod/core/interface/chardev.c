@@ -315,7 +315,7 @@ static void slice_show_fdinfo(struct seq_file *m, struct file *filp)
 	seq_printf(m, "morph-name:\t%s\n", slice_tenancy(slice)->name);
 	seq_printf(m, "morph-state:\t%s\n", states[slice_tenancy(slice)->state]);
 	seq_printf(m, "morph-generation:\t%llu\n", slice->generation);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 }
 #endif
 
@@ -491,7 +491,7 @@ static bool slice_ends(struct morph_slice *slice)
 
 	morph_fabric_lock(slice->fabric);
 	dying = slice->dying;
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return dying;
 }
 
@@ -512,7 +512,7 @@ static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 		morph_fabric_lock(slice->fabric);
 		slice_tenancy(slice)->uid = uid;
 		slice_tenancy(slice)->mode = mode;
-		mutex_unlock(&slice->fabric->lock);
+		morph_fabric_unlock(slice->fabric);
 	} else if (had && !slice_interface(slice)->node_dev &&
 		   slice_node_add(slice, slice_tenancy(slice)->uid, slice_tenancy(slice)->mode)) {
 		dev_err(&slice->fabric->dev,
@@ -539,7 +539,7 @@ int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_s
 	morph_fabric_lock(fabric);
 	if (!slice->dying)
 		morph_slice_release(slice, 0);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	morph_slice_put(slice);
 	*result = NULL;
 	return ret;
@@ -562,7 +562,7 @@ int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mo
 	morph_fabric_lock(slice->fabric);
 	slice->fabric->seq++;
 	morph_netlink_slice(slice);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refu
 		list_add_tail(&file->node, &slice_interface(slice)->files);
 		spin_unlock(&interface_of(fabric)->event_lock);
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (!ret)
 		return file;
 
@@ -184,7 +184,7 @@ void morph_file_free(struct morph_file *file)
 	}
 	if (last)
 		morph_protection_unpause(fabric);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (unused) {
 		morph_slice_finish(slice);
 		morph_slice_put(slice);

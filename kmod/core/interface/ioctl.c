@@ -75,7 +75,7 @@ static void settle_new_file(struct morph_call *call, int ret)
 		morph_fabric_lock(call->fabric);
 		if (!slice->dying)
 			morph_slice_release(slice, 0);
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 	}
 	morph_slice_put(slice);
 }

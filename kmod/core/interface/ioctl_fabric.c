@@ -24,7 +24,7 @@ int morph_do_fabric_info(struct morph_call *call)
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		morph_fabric_fill_info(fabric, &call->fabric_info);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -72,7 +72,7 @@ static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32
 		kind->fill(fabric, first + i, buffer + kind->bytes * i);
 	*seq = fabric->seq;
 	morph_holds_count(fabric, i);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -212,7 +212,7 @@ static int park_file(struct morph_call *call, struct morph_slice *slice)
 		morph_fabric_lock(call->fabric);
 		if (!slice->dying)
 			morph_slice_release(slice, 0);
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 		morph_slice_put(slice);
 		return fd;
 	}
@@ -310,7 +310,7 @@ int morph_do_slice_create(struct morph_call *call)
 	morph_fabric_lock(call->fabric);
 	args->out_slice = slice->number;
 	args->out_generation = slice->generation;
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	ret = park_file(call, slice);
 	if (!ret)
 		args->out_fd = call->new_fd;

@@ -120,7 +120,7 @@ static struct morph_schedule *find(struct morph_call *call, u32 id)
 
 	morph_fabric_lock(call->fabric);
 	schedule = morph_schedule_find(call->file->slice, id);
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	if (!schedule)
 		morph_refuse_field(call, -ENOENT, "the slice has no schedule %u", id);
 	return schedule;
@@ -248,7 +248,7 @@ int morph_do_schedule_act(struct morph_call *call)
 	args->out_state = schedule->state;
 	/* The seq of the lit step; the present seq if the call has lit nothing. */
 	args->out_seq = schedule->lit_seq ?: call->fabric->seq;
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	morph_schedule_put(schedule);
 	return ret;
 }
@@ -271,7 +271,7 @@ int morph_do_schedule_info(struct morph_call *call)
 		return ret;
 	morph_fabric_lock(call->fabric);
 	schedule = morph_schedule_next(call->file->slice, args->schedule);
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	if (!schedule)
 		return morph_refuse_field(call, -ENOENT,
 					  "the slice has no schedule with number %u or more",
@@ -287,7 +287,7 @@ int morph_do_schedule_info(struct morph_call *call)
 		morph_schedule_fill_info(schedule, args);
 		for (i = 0; i < count && steps; i++)
 			steps[i] = schedule->steps[i].info;
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 		ret = morph_array_answer(call, &args->steps, steps, count, sizeof(*steps), "steps");
 	}
 	kvfree(steps);

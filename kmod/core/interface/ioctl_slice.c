@@ -116,7 +116,7 @@ static int snapshot_take(struct morph_call *call, struct snapshot *snapshot)
 	for (;;) {
 		morph_fabric_lock(call->fabric);
 		snapshot_count(slice, snapshot);
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 		ret = snapshot_alloc(call, snapshot);
 		if (ret)
 			return ret;
@@ -124,7 +124,7 @@ static int snapshot_take(struct morph_call *call, struct snapshot *snapshot)
 		ret = slice_check(call);
 		if (!ret)
 			snapshot_fill(call, snapshot);
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 		if (ret || !args->circuits.ptr ||
 		    snapshot->circuits_room >= min(args->circuits.count, snapshot->circuits_count))
 			return ret;
@@ -218,7 +218,7 @@ int morph_do_circuit_path(struct morph_call *call)
 		return -ENOMEM;
 	morph_fabric_lock(call->fabric);
 	ret = copy_path(call, copy);
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	if (!ret) {
 		short_guides = morph_array_answer(call, &args->guides, copy->guides,
 						  copy->guides_count, sizeof(copy->guides[0]),

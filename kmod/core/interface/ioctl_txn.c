@@ -165,7 +165,7 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	args->out_generation = READ_ONCE(call->file->slice->generation);
 	args->out_times = txn->session.times;
 	if (numbered)
-		mutex_unlock(&call->fabric->lock);
+		morph_fabric_unlock(call->fabric);
 	if (ret)
 		call->refusal = txn->refusal;
 	call->stands = !(args->head.flags & MORPH_TXN_DRY_RUN);
@@ -231,7 +231,7 @@ static struct morph_txn *find_txn(struct morph_call *call)
 		morph_txn_put(txn);
 		txn = NULL;
 	}
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	return txn;
 }
 
@@ -267,7 +267,7 @@ int morph_do_txn_step(struct morph_call *call)
 	args->out_seq = txn->seq;
 	args->out_lease_ns = morph_txn_lease_left(txn);
 	args->out_times = txn->session.times;
-	mutex_unlock(&call->fabric->lock);
+	morph_fabric_unlock(call->fabric);
 	morph_txn_put(txn);
 	return ret;
 }

@@ -99,7 +99,7 @@ static int reply_circuit(struct genl_info *info, struct morph_slice *slice)
 					      slice->circuits_count, 0,
 					      "no circuit {index} (circuits: {have})");
 	}
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return morph_nl_reply_end(&to, info, ret);
 }
 

@@ -69,7 +69,7 @@ static int send_controller(struct morph_nl_to *to, struct genl_info *info,
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
 		ret = fill_controller(to, fabric, controller, state_now(controller));
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (ret == -ENOENT)
 		morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_CONTROLLER_ID]);
 	return morph_nl_reply_end(to, info, ret);
@@ -157,7 +157,7 @@ static int dump_controllers(struct morph_nl_to *to, struct morph_nl_cursor *curs
 		if (ret)
 			break;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -240,7 +240,7 @@ static int drop_controller(struct genl_info *info, struct morph_fabric *fabric)
 		return 0;
 	morph_fabric_lock(fabric);
 	ret = fill_controller(&echo, fabric, &last, MORPH_CONTROLLER_GONE);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return morph_nl_reply_end(&echo, info, ret);
 }
 
@@ -320,7 +320,7 @@ static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
 		ret = fill_reservation(to, fabric, controller, guide);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (ret == -ENOENT)
 		morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_RESERVATION_CONTROLLER]);
 	return morph_nl_reply_end(to, info, ret);
@@ -443,7 +443,7 @@ static int dump_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cur
 		cursor->sub = 0;
 	}
 out:
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

@@ -73,7 +73,7 @@ int morph_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!ret) {
 		morph_fabric_lock(fabric);
 		ret = fill_fabric(&to, fabric);
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		ret = morph_nl_reply_end(&to, info, ret);
 	}
 	put_device(&fabric->dev);
@@ -88,7 +88,7 @@ static int dump_one_fabric(struct morph_nl_to *to, struct morph_nl_cursor *curso
 	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	ret = fill_fabric(to, fabric);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -199,7 +199,7 @@ int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 		to.admin = netlink_capable(skb, CAP_NET_ADMIN);
 		morph_fabric_lock(fabric);
 		ret = fill_stats(&to, fabric);
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		ret = morph_nl_reply_end(&to, info, ret);
 	}
 	put_device(&fabric->dev);
@@ -214,7 +214,7 @@ static int dump_stats(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	ret = fill_stats(to, fabric);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

@@ -245,7 +245,7 @@ static int kind_send(const struct kind *kind, struct morph_nl_to *to, struct sk_
 	to->admin = netlink_capable(skb, CAP_NET_ADMIN);
 	morph_fabric_lock(fabric);
 	ret = kind->fill(to, fabric, nla_get_u32(info->attrs[kind->id_attr]));
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return morph_nl_reply_end(to, info, ret);
 }
 
@@ -286,7 +286,7 @@ static int fill_kind(const struct kind *kind, struct morph_nl_to *to,
 		if (ret)
 			break;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

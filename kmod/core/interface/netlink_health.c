@@ -76,7 +76,7 @@ static int send_hardware(struct morph_nl_to *to, struct genl_info *info,
 
 	morph_fabric_lock(fabric);
 	ret = fill_hardware(to, fabric, subject);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return morph_nl_reply_end(to, info, ret);
 }
 
@@ -122,7 +122,7 @@ static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_
 	subject.index = nla_get_u32(info->attrs[MORPH_A_HARDWARE_INDEX]);
 	morph_fabric_lock(fabric);
 	ret = morph_health_check_part(fabric, subject.part, subject.index, &refusal);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (!ret)
 		ret = act ? act_and_answer(info, fabric, &subject, act, &refusal) :
 			    look(info, fabric, &subject);
@@ -161,7 +161,7 @@ static int act_fail(struct genl_info *info, struct morph_fabric *fabric,
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		ret = morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -219,7 +219,7 @@ static int dump_chunk(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			break;
 		morph_holds_count(fabric, 1);
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

@@ -114,7 +114,7 @@ static int send_slice(struct morph_nl_to *to, struct genl_info *info, struct mor
 
 	morph_fabric_lock(slice->fabric);
 	ret = fill_slice(to, slice, &rank, MORPH_NL_LIST_MAX);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return morph_nl_reply_end(to, info, ret);
 }
 
@@ -219,7 +219,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		morph_fabric_lock(fabric);
 		morph_nl_dump_seq(to, cursor, fabric);
 		ret = dump(to, cursor, slice);
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		morph_slice_put(slice);
 		if (ret)
 			break;
@@ -229,7 +229,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	if (!ret) {	/* slices after the cursor may have ended */
 		morph_fabric_lock(fabric);
 		morph_nl_dump_seq(to, cursor, fabric);
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 	}
 	return ret;
 }

@@ -177,7 +177,7 @@ static int reply_txn(struct morph_nl_to *to, struct genl_info *info, struct morp
 
 	morph_fabric_lock(txn->fabric);
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
-	mutex_unlock(&txn->fabric->lock);
+	morph_fabric_unlock(txn->fabric);
 	return morph_nl_reply_end(to, info, ret);
 }
 
@@ -195,7 +195,7 @@ static struct morph_txn *find_txn(struct genl_info *info, struct morph_fabric *f
 	morph_fabric_lock(fabric);
 	txn = morph_txn_find(fabric, id);
 	ended = txns_of(fabric)->ended_count;
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (txn)
 		return txn;
 	return ERR_PTR(morph_nl_refuse_numbers(info, -ENOENT, info->attrs[MORPH_A_TXN_ID], id,
@@ -263,7 +263,7 @@ static int dump_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = id + 1;
 		cursor->sub = 0;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -540,7 +540,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	else
 		ret = morph_txn_enter_slice(txn, &txn->refusal);
 	if (ret) {
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		morph_nl_refuse(info, ret, &txn->refusal, NULL);
 		return morph_nl_reply_end(to, info, ret);
 	}
@@ -551,7 +551,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
 	morph_txn_unstage_in_parts(txn);
 	morph_slice_leave(txn->slice);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return morph_nl_reply_end(to, info, ret);
 }
 
@@ -574,7 +574,7 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 	/* Refuse early what is known to fail; staging checks again. */
 	morph_fabric_lock(slice->fabric);
 	ret = morph_controller_permits(slice, &order->token, &refusal);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	if (ret) {
 		morph_nl_refuse(info, ret, &refusal, token_culprit(info, &refusal, 0));
 		return morph_nl_reply_end(&to, info, ret);

@@ -220,7 +220,7 @@ static void report_stopped(struct morph_queue *queue)
 		event.circuit = queue->taken;
 		morph_event_queue(slice, &event);
 	}
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 }
 
 /* Stop the queue after a malformed entry, which is an error or an attack. */
@@ -502,7 +502,7 @@ static void queue_leave(struct morph_queue *queue)
 	morph_fabric_lock(queue->slice->fabric);
 	leaves = !list_empty(&queue->node);
 	list_del_init(&queue->node);
-	mutex_unlock(&queue->slice->fabric->lock);
+	morph_fabric_unlock(queue->slice->fabric);
 	if (leaves)
 		queue_put(queue);		/* reference of the list */
 }
@@ -533,7 +533,7 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 	queue->charge = charge;
 	morph_fabric_lock(slice->fabric);
 	ret = queue_enter(queue, file, setup->schedule, refusal);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	if (ret) {
 		memory_free(queue);
 		kfree(queue);
@@ -574,7 +574,7 @@ int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
 		list_del_init(&queue->node);
 		leaves = true;
 	}
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	if (!queue)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, act->ring,
 				    "the slice has no queue %u", act->ring);
@@ -612,7 +612,7 @@ int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct 
 			ret = morph_mapped_map(queue->mapped, vma);
 		break;
 	}
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return ret;
 }
 
@@ -626,7 +626,7 @@ void morph_queue_close_file(struct morph_file *file)
 	list_for_each_entry_safe(queue, next, &slice_interface(slice)->queues, node)
 		if (queue->file == file)
 			list_move(&queue->node, &closed);
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	list_for_each_entry_safe(queue, next, &closed, node) {
 		list_del_init(&queue->node);
 		queue_close(queue);

@@ -303,7 +303,7 @@ static int state_make(struct morph_slice *slice)
 		page = NULL;
 		bytes = 0;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	vfree(page);
 	if (bytes)
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);

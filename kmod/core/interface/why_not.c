@@ -209,7 +209,7 @@ static int trial_yield(struct trial *trial, struct morph_refusal *refusal)
 	struct morph_fabric *fabric = trial->fabric;
 
 	morph_path_search_pause(fabric, &trial->search);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	cond_resched();
 	morph_fabric_lock(fabric);
 	morph_path_search_resume(fabric, &trial->search);
@@ -341,7 +341,7 @@ int morph_why_not(struct morph_fabric *fabric, const struct morph_question *ques
 	ret = trial_place(&trial, refusal);
 	if (!ret && ring)
 		ret = trial_ring(&trial, refusal);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 out:
 	trial_free(&trial);
 	return ret;

@@ -154,7 +154,7 @@ int morph_slice_enter(struct morph_slice *slice, bool repair)
 			return ret;
 		if (!slice->busy)
 			break;
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		if (repair)
 			wait_event(slice->idle, !READ_ONCE(slice->busy));
 		else

@@ -86,7 +86,7 @@ static void controller_work_fn(struct work_struct *work)
 		report_state(fabric, controller, MORPH_CONTROLLER_EXPIRED);
 	}
 	timer_set(fabric);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 }
 
 static void lease_begin(struct morph_fabric *fabric, struct morph_controller *controller,
@@ -281,7 +281,7 @@ int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 le
 		ret = morph_fabric_check(fabric);
 		if (!ret)
 			ret = take(fabric, id, epoch, lease_ns, force, &spare, refusal);
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 	} while (ret == -ENOMEM && spare && !xa_reserve(controllers, id, GFP_KERNEL));
 	if (ret)
 		xa_release(controllers, id);
@@ -303,7 +303,7 @@ int morph_controller_renew(struct morph_fabric *fabric, u32 id, u64 epoch, u64 l
 		ret = morph_controller_check(controller, epoch, refusal);
 	if (!ret)
 		lease_begin(fabric, controller, lease_ns);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -333,7 +333,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	morph_controller_put(controller);
 	morph_report_freed(fabric, MORPH_FREED_PATHS);
 out:
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -353,6 +353,6 @@ int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refu
 		morph_protection_touch_slice(slice);
 		morph_report_slice_changed(slice);
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }

@@ -212,7 +212,7 @@ static int fetch_entry(struct morph_fabric *fabric, struct morph_controller *con
 	int ret;
 
 	morph_controller_ref(controller);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = xa_reserve(&controller->reservations, guide, GFP_KERNEL);
 	morph_controller_put(controller);
 	morph_fabric_lock(fabric);
@@ -262,7 +262,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 	do
 		ret = find_and_reserve(fabric, wanted, &spare, refusal);
 	while (ret == -EAGAIN);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	kfree(spare);
 	return ret;
 }
@@ -290,6 +290,6 @@ int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
 	fabric->seq++;
 	morph_report_freed(fabric, MORPH_FREED_PATHS);
 out:
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }

@@ -180,7 +180,7 @@ static struct candidate *alloc_candidates(struct morph_fabric *fabric, u32 hosts
 
 	if (candidates)
 		return candidates;
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	candidates = kvmalloc_array(hosts, sizeof(*candidates), GFP_KERNEL_ACCOUNT);
 	morph_fabric_lock(fabric);
 	return candidates;
@@ -207,7 +207,7 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen, b
 	window = window_around(fabric, seed_host->index, count);
 	hosts = list_window(fabric, window, seed, candidates);
 	if (pause)
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 	sort(candidates, hosts, sizeof(*candidates), by_distance, NULL);
 	if (pause)
 		morph_fabric_lock(fabric);
@@ -532,7 +532,7 @@ bool morph_place_wait(struct morph_fabric *fabric, int *ret)
 	lockdep_assert_held(&fabric->lock);
 	if (!slices_of(fabric)->testing)
 		return false;
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	signalled = wait_event_interruptible(slices_of(fabric)->test_end,
 					     READ_ONCE(slices_of(fabric)->tests_ended) != ended);
 	morph_fabric_lock(fabric);

@@ -628,7 +628,7 @@ void morph_protection_work(struct work_struct *work)
 		morph_fabric_lock(fabric);
 		more = renew_first(fabric, &ret);
 		idle = !slices->search.protection;
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		if (!ret)
 			ret = morph_prepared_fetch(fabric, &slices->search);
 		cond_resched();

@@ -101,7 +101,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	while (teardown_some(slice, &dark))
 		morph_fabric_pause(fabric);
 	if (slice_txns(slice)->comes_in && fabric->state == MORPH_FABRIC_READY) {
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		dark &= !morph_half_verify_dark(slice);
 		morph_fabric_lock(fabric);
 	}
@@ -121,7 +121,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
 	morph_report_freed(fabric, MORPH_FREED_ANY);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	trace_morph_slice_release(fabric->id, slice->number, dark);
 	morph_report_slice_gone(slice);
 	/*
@@ -132,7 +132,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	xa_erase(&morph_slices, slice->number);
 	morph_fabric_lock(fabric);
 	morph_report_slice_changed(slice);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 }
 
 void morph_slice_release_work(struct work_struct *work)
@@ -196,7 +196,7 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 					   "slice {index} has open files ({have}); close them, or force the deletion");
 	else
 		morph_slice_release(slice, MORPH_EVENT_SLICE_GONE);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

@@ -43,7 +43,7 @@ struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, co
 		found = slice;
 		break;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return found;
 }
 
@@ -405,7 +405,7 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	else
 		slice_publish(slice);
 	morph_slice_leave(slice);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (ret || params->dry_run)
 		goto err_uncharge;
 	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
@@ -448,7 +448,7 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 			morph_report_light_lost(slice);
 		morph_report_slice_changed(slice);
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 

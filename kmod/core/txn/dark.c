@@ -18,7 +18,7 @@ static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *
 		morph_report_suspect(fabric, culprit, MORPH_HEALTH_QUARANTINED);
 	else
 		morph_report_finding(fabric, culprit, MORPH_HEALTH_QUARANTINED);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 }
 
 /*
@@ -121,7 +121,7 @@ void exec_see_broken_off(struct exec *exec)
 		count = collect_broken(exec, &first, reads, lanes);
 		if (!count)
 			break;
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		ret = morph_hw_get_lasers(fabric, &exec->txn->session, reads, count);
 		morph_fabric_lock(fabric);
 		/*
@@ -191,7 +191,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 		if (!morph_route_comes_in(fabric, routes[i]))
 			n = morph_hw_add_laser(fabric, lasers, n, &routes[i]->path, false);
 	morph_hw_update_lasers(fabric, lasers, n);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = morph_hw_submit_lasers(fabric, NULL, lasers, n);
 	if (ret && ret != -ENODEV)
 		ret = morph_hw_submit_lasers(fabric, NULL, lasers, n);

@@ -79,7 +79,7 @@ static void blame(struct exec *exec, u32 index)
 	morph_report_finding(fabric, &item->culprit,
 			     item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
 								      MORPH_HEALTH_FAILED);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, item->culprit.part,
 		     item->culprit.index, "change %u: the light did not arrive", index);
 	fail_item(exec->txn, index);
@@ -203,7 +203,7 @@ static void exec_darken_old(struct exec *exec)
 	report_moved(exec->txn);
 	exec->noted = true;
 	lasers = exec_collect_lasers(exec, DARKEN_OLD);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = exec_command_lasers(exec, lasers);
 	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (!ret)
@@ -432,7 +432,7 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	lockdep_assert_held(&fabric->lock);
 	trace_morph_txn_commit(fabric->id, txn->id, txn->slice->number, txn->count);
 	exec_begin(&exec);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = exec_run(&exec);
 	morph_fabric_lock(fabric);
 	if (ret) {
@@ -465,7 +465,7 @@ static int refuse_unlit(struct exec *exec, u32 wrong)
 	struct morph_fabric *fabric = exec->fabric;
 	struct morph_culprit culprit = {};
 
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	morph_report_dark(fabric, &item->new->path, item->new_src, &culprit);
 	morph_fabric_lock(fabric);
 	if (culprit.part == MORPH_PART_EDGE && morph_route_comes_in(fabric, item->new))
@@ -484,7 +484,7 @@ int morph_exec_verify(struct morph_txn *txn)
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
 	morph_fabric_lock(fabric);
 	morph_hw_done(txn->fabric, &txn->session);
@@ -515,7 +515,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	/* RUNNING excludes other steps while the device works. */
 	txn->outcome = MORPH_OUTCOME_RUNNING;
-	mutex_unlock(&txn->fabric->lock);
+	morph_fabric_unlock(txn->fabric);
 	exec_look_in(&exec, false);
 	morph_fabric_lock(txn->fabric);
 	for (i = 0; i < txn->count; i++) {

@@ -288,7 +288,7 @@ int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_r
 
 	morph_fabric_lock(fabric);
 	ret = step_locked(txn, verb, lease_ns, &token, refusal);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -321,7 +321,7 @@ static void step_work(struct work_struct *work)
 		morph_report_txn_changed(step->txn);
 	}
 out:
-	mutex_unlock(&step->fabric->lock);
+	morph_fabric_unlock(step->fabric);
 	morph_txn_put(step->txn);
 	put_device(&step->fabric->dev);
 	kfree(step);
@@ -353,7 +353,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 		txn->outcome = MORPH_OUTCOME_RUNNING;
 		txn->status = 0;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (ret || repeated) {
 		kfree(step);
 		return ret;
@@ -394,11 +394,11 @@ static void lease_work_fn(struct work_struct *work)
 	if (lease_is_over(txn))
 		expire(txn);
 	morph_slice_leave(slice);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	morph_slice_put(slice);
 	goto out_put;
 out:
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 out_put:
 	morph_turn_end(txn->lease_user);
 	drop_timer_references(txn);

@@ -118,7 +118,7 @@ static void undo(struct morph_txn *txn, u32 staged)
 		morph_txn_resume_holds(txn);
 		if (!left)
 			break;
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		cond_resched();
 		morph_fabric_lock(fabric);
 		morph_txn_suspend_holds(txn);

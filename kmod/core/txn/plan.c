@@ -472,7 +472,7 @@ int plan_yield(struct morph_planning *plan)
 	struct morph_txn *txn = plan->txn;
 	int ret = 0;
 
-	mutex_unlock(&txn->fabric->lock);
+	morph_fabric_unlock(txn->fabric);
 	trace_morph_search_pause(txn->fabric->id, txn->slice->number, plan->found);
 	if (plan->needs_memory)
 		ret = morph_path_search_alloc(&plan->search, txn->slice->user,

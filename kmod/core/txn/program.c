@@ -156,7 +156,7 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 
 	if (!count)
 		return;
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = morph_hw_program(fabric, session, settings, count);
 	/* Retry once, because the error may be transient; then read the states back. */
 	if (ret && ret != -ENODEV)
@@ -233,6 +233,6 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 		return 0;
 	morph_fabric_lock(exec->fabric);
 	n = exec_collect_lasers(exec, step);
-	mutex_unlock(&exec->fabric->lock);
+	morph_fabric_unlock(exec->fabric);
 	return exec_command_lasers(exec, n);
 }

@@ -25,7 +25,7 @@ static int relight(struct exec *exec)
 
 	morph_fabric_lock(fabric);
 	count = exec_collect_old(exec);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	ret = morph_hw_program(fabric, &txn->session, txn->settings, count);
 	if (ret)
 		ret = morph_hw_program(fabric, &txn->session, txn->settings, count);
@@ -194,7 +194,7 @@ void exec_roll_back(struct exec *exec)
 	bool whole;
 	int relit;
 
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	whole = darken_new(exec);
 	relit = relight(exec);
 	morph_fabric_lock(fabric);

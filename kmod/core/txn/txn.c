@@ -183,7 +183,7 @@ int morph_txn_enter(struct morph_txn *txn)
 	lockdep_assert_held(&fabric->lock);
 	ret = take_number(txn, &id, MORPH_GFP_LOCKED);
 	if (ret == -ENOMEM) {
-		mutex_unlock(&fabric->lock);
+		morph_fabric_unlock(fabric);
 		ret = take_number(txn, &id, GFP_KERNEL);
 		morph_fabric_lock(fabric);
 	}
@@ -317,7 +317,7 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 		morph_txn_get(txn);
 	else
 		txn = NULL;
-	mutex_unlock(&slice->fabric->lock);
+	morph_fabric_unlock(slice->fabric);
 	return txn;
 }
 
@@ -505,7 +505,7 @@ static int run_one(struct morph_txn *txn)
 		ret = run_entered(txn);
 	morph_slice_leave(slice);
 out:
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return ret;
 }
 
@@ -552,7 +552,7 @@ static bool each_repeated(struct morph_txn *txn, int *ret)
 		if (txn->cookie)
 			list_add_tail(&txn->node, &slice_txns(txn->slice)->txns);
 	}
-	mutex_unlock(&txn->fabric->lock);
+	morph_fabric_unlock(txn->fabric);
 	return yes;
 }
 
@@ -568,7 +568,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 		txn->status = status;
 		morph_history_keep_last(txn);
 	}
-	mutex_unlock(&txn->fabric->lock);
+	morph_fabric_unlock(txn->fabric);
 }
 
 /* Run each change separately. The transaction gets the first error, each change its own status. */
@@ -629,7 +629,7 @@ int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id)
 		txn->id = 0;
 		morph_txn_put(txn);
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (ret)
 		return ret;
 	get_device(&fabric->dev);

@@ -291,7 +291,7 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 			.lanes = lanes,
 		};
 	}
-	mutex_unlock(&exec->fabric->lock);
+	morph_fabric_unlock(exec->fabric);
 	exec->neighbours = kept;
 }
 
@@ -328,7 +328,7 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 		path = route->path;
 		path.hops = hops;
 	}
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	if (!route)
 		return true;		/* the route is gone meanwhile */
 	own = morph_hw_confess(fabric, &path, path.tx / fabric->graph->params.planes, &culprit) &&
@@ -337,7 +337,7 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 		return false;
 	morph_fabric_lock(fabric);
 	morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
-	mutex_unlock(&fabric->lock);
+	morph_fabric_unlock(fabric);
 	return true;
 }
 
@@ -374,7 +374,7 @@ static bool collect_more(struct exec *exec)
 		marks[exec->txn->settings[i].element] |= MORPH_MARK_TURNED;
 	exec_collect_neighbours(exec);
 	exec_unmark_turned(exec);
-	mutex_unlock(&exec->fabric->lock);
+	morph_fabric_unlock(exec->fabric);
 	return true;
 }
 
