@@ -22,6 +22,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_removal_suite,
 	&morph_txn_suite,
 	&morph_txn_plan_suite,
+	&morph_txn_parts_suite,
 	&morph_prepared_suite,
 	&morph_phase_suite,
 	&morph_health_suite,

@@ -19,6 +19,7 @@ extern struct kunit_suite morph_register_suite;
 extern struct kunit_suite morph_removal_suite;
 extern struct kunit_suite morph_txn_suite;
 extern struct kunit_suite morph_txn_plan_suite;
+extern struct kunit_suite morph_txn_parts_suite;
 extern struct kunit_suite morph_phase_suite;
 extern struct kunit_suite morph_prepared_suite;
 extern struct kunit_suite morph_health_suite;

@@ -186,6 +186,8 @@ static void __attribute__((noreturn)) be_hostile(const struct scene *scene, unsi
 	pthread_t id;
 
 	become(FIRST_UID + user);
+	/* After the change of the user, which clears it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	hostile.fabric = open_fabric(scene->sim.number);
 	if (hostile.fabric < 0)
 		stop("fabric");
@@ -305,10 +307,8 @@ void measure_delays(struct scene *scene, struct delay *worst)
 		stop("slice of the tenant");
 	for (i = 0; i < HOSTILE_USERS; i++) {
 		hostile[i] = fork();
-		if (!hostile[i]) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!hostile[i])
 			be_hostile(scene, i);
-		}
 	}
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		stop("priority");

@@ -22,10 +22,12 @@ struct workload {
 };
 
 /*
- * Workloads of tenants, those of schedules, those of failing hardware, and those whose holders lose
- * the processor or want memory that is short. The last entry has no name.
+ * Workloads of tenants, also those that move circuits, those of schedules, those of failing
+ * hardware, and those whose holders lose the processor or want memory that is short. The last entry
+ * has no name.
  */
 extern const struct workload tenants[];
+extern const struct workload moves[];
 extern const struct workload schedules[];
 extern const struct workload failures[];
 extern const struct workload absences[];

@@ -307,6 +307,7 @@ static void run_profile(const char *profile)
 		stop("netlink");
 	judge_holds(&scene, profile, "bring-up", true);
 	run_list(&scene, profile, tenants, true);
+	run_list(&scene, profile, moves, true);
 	run_list(&scene, profile, schedules, true);
 	run_list(&scene, profile, sleepless, false);
 	/* Parts of hardware may stay in quarantine after the failures. */

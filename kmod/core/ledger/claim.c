@@ -107,25 +107,30 @@ static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route 
 }
 
 /* An edge belongs to a slice while circuits of the slice use it. */
-static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
+static void own_edge_in(struct morph_fabric *fabric, struct optics_state *state,
+			const struct morph_route *route)
 {
-	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 end = edge_end(fabric, route);
 
 	if (end != OPTICS_NONE)
-		ledger->owner[optics_end_place(fabric->graph, end)] =
-			ledger->tx_lanes[end] | ledger->rx_lanes[end] ? route->owner : 0;
+		state->owner[optics_end_place(fabric->graph, end)] =
+			state->tx_lanes[end] | state->rx_lanes[end] ? route->owner : 0;
+}
+
+static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	own_edge_in(fabric, ledger_of(fabric)->state, route);
 }
 
 /* Return -EBUSY if the edge of a route belongs to another slice. */
-static int check_edge(struct morph_fabric *fabric, const struct morph_route *route,
-		      struct optics_refusal *why)
+static int check_edge(struct morph_fabric *fabric, const struct optics_state *state,
+		      const struct morph_route *route, struct optics_refusal *why)
 {
 	u32 end = edge_end(fabric, route), owner;
 
 	if (end == OPTICS_NONE)
 		return 0;
-	owner = ledger_of(fabric)->state->owner[optics_end_place(fabric->graph, end)];
+	owner = state->owner[optics_end_place(fabric->graph, end)];
 	if (!owner || owner == route->owner)
 		return 0;
 	*why = (struct optics_refusal){
@@ -143,7 +148,7 @@ int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	ret = check_edge(fabric, route, why);
+	ret = check_edge(fabric, ledger_of(fabric)->state, route, why);
 	if (!ret)
 		ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 	if (ret)
@@ -205,9 +210,8 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 }
 
 /* Also park elements that no other claim pins. */
-static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)
+static void release_shadow(struct optics_state *ledger, struct morph_route *route)
 {
-	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
 	const struct optics_hop *hop = route->hops, *end = hop + path->hops_count;
 	struct morph_link *link = route->links;
@@ -249,7 +253,7 @@ void morph_path_unclaim(struct morph_fabric *fabric, const struct optics_path *p
 int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
 		    struct optics_refusal *why)
 {
-	int ret = check_edge(fabric, route, why);
+	int ret = check_edge(fabric, ledger_of(fabric)->state, route, why);
 
 	lockdep_assert_held(&fabric->lock);
 	return ret ? ret : optics_claim(ledger_of(fabric)->state, &route->path, why);
@@ -266,6 +270,36 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
 	morph_path_unclaim(fabric, &route->path);
 }
 
+int morph_route_draft(struct morph_fabric *fabric, const struct morph_draft *draft,
+		      const struct morph_route *route, struct optics_refusal *why)
+{
+	int ret = check_edge(fabric, draft->state, route, why);
+
+	if (!ret)
+		ret = optics_claim(draft->state, &route->path, why);
+	if (!ret)
+		own_edge_in(fabric, draft->state, route);
+	return ret;
+}
+
+/* The elements of a shadow are free for other paths of its transaction. */
+void morph_route_undraft(struct morph_fabric *fabric, const struct morph_draft *draft,
+			 struct morph_route *route)
+{
+	u32 i;
+
+	if (route->role == MORPH_ROUTE_LIVE) {
+		optics_release_parked(draft->state, &route->path);
+	} else if (route->role == MORPH_ROUTE_SHADOW) {
+		release_shadow(draft->state, route);
+		for (i = 0; i < route->path.hops_count; i++)
+			if (route->hops[i].element != OPTICS_NONE)
+				draft->state->element_marks[route->hops[i].element] &=
+					~MORPH_MARK_CHANGING;
+	}
+	own_edge_in(fabric, draft->state, route);
+}
+
 void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 {
 	lockdep_assert_held(&fabric->lock);
@@ -273,7 +307,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 		optics_release_parked(ledger_of(fabric)->state, &route->path);
 		ledger_of(fabric)->ownerless -= !route->owner;
 	} else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD) {
-		release_shadow(fabric, route);
+		release_shadow(ledger_of(fabric)->state, route);
 	} else {
 		return;
 	}

@@ -352,7 +352,8 @@ struct morph_draft {
 	struct optics_state *state;	/* start of its memory block */
 	void *work;			/* memory for a search */
 	struct morph_user *user;	/* charged */
-	size_t bytes;
+	size_t bytes;			/* of memory */
+	size_t copied;			/* end of the bytes of the state that are copied */
 	struct optics_hop hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
 };
 
@@ -373,8 +374,15 @@ struct morph_path_request {
 
 /* draft.c */
 
-/* Allocate a draft for a repair, which never fails. No lock held. */
-struct morph_draft *morph_draft_alloc(struct morph_fabric *fabric, struct morph_user *user);
+/*
+ * Allocate and charge a draft; or ERR_PTR: -EDQUOT with @refusal, -ENOMEM. Without @refusal: for a
+ * repair, which never fails. No lock held.
+ */
+struct morph_draft *morph_draft_alloc(struct morph_fabric *fabric, struct morph_user *user,
+				      struct morph_refusal *refusal);
+/* Begin to copy; copy a part and return whether another one must follow. Holds fabric->lock. */
+void morph_draft_begin(struct morph_draft *draft);
+bool morph_draft_copy_some(struct morph_draft *draft, struct morph_fabric *fabric);
 /*
  * Copy the ledger. Takes fabric->lock for each part, so other threads may change the ledger between
  * two parts. O(fabric).
@@ -412,6 +420,14 @@ int morph_path_find(const struct morph_path_request *request, struct morph_route
 /* Index of routes and protections by guide. */
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unlist(struct morph_route *route);
+
+/* claim.c: in drafts */
+
+/* Claim a route in a draft; release there what it claims in the ledger. */
+int morph_route_draft(struct morph_fabric *fabric, const struct morph_draft *draft,
+		      const struct morph_route *route, struct optics_refusal *why);
+void morph_route_undraft(struct morph_fabric *fabric, const struct morph_draft *draft,
+			 struct morph_route *route);
 
 /* ------------------------------------------------------------ accelerator.c */
 

@@ -312,7 +312,7 @@ static void mend(struct morph_schedule *schedule)
 	mutex_unlock(&fabric->lock);
 	mending = kzalloc(sizeof(*mending), MORPH_GFP_REPAIR);
 	mending->schedule = schedule;
-	mending->draft = morph_draft_alloc(fabric, schedule->slice->user);
+	mending->draft = morph_draft_alloc(fabric, schedule->slice->user, NULL);
 	mutex_lock(&fabric->lock);
 	ret = find_and_hold(mending);
 	if (ret)

@@ -365,7 +365,10 @@ static void report_darkening(struct morph_txn *txn)
 	morph_report_light(txn);
 }
 
-/* @exec: has only the transaction and the fabric. */
+/*
+ * @exec: has only the transaction and the fabric. Caller holds fabric->lock; the function drops it
+ * at times for many changes.
+ */
 static void exec_begin(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
@@ -383,6 +386,7 @@ static void exec_begin(struct exec *exec)
 			morph_circuit_set_state(item->circuit, MORPH_CIRCUIT_CHANGING);
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
+		morph_fabric_pause_after(txn->fabric, i + 1);
 	}
 	exec_collect_new(exec);
 	exec_collect_neighbours(exec);

@@ -104,22 +104,39 @@ void morph_txn_suspend_holds(struct morph_txn *txn);
 /* Return whether all holds are as they were before they were suspended. */
 bool morph_txn_resume_holds(struct morph_txn *txn);
 
+/* Set the accelerators of an item's ranks; a repair has set them already. */
+void stage_resolve_ends(struct morph_txn *txn, struct morph_item *item);
 /*
- * Stage an addition or a removal alone, after -EINPROGRESS or -ENOMEM from where it stopped. @claim
- * false, for dry runs: take the new route without claims.
+ * Stage an item alone, after -EINPROGRESS or -ENOMEM from where it stopped. An old route must be a
+ * shadow. @claim false, for dry runs: take the new route without claims.
  */
 int stage_item(struct morph_txn *txn, u32 index, bool claim);
-void stage_undo_item(struct morph_txn *txn, u32 index, bool charged);
+/* Find the path of an item in a draft. No lock held. */
+int stage_draft_path(struct morph_txn *txn, struct morph_item *item, struct morph_draft *draft,
+		     struct optics_refusal *why);
+void stage_undo_claim(struct morph_txn *txn, u32 index);
+void stage_undo_resolve(struct morph_txn *txn, u32 index);
+/* Mark elements that an old and a new route use in different states, to exclude other paths. */
+void stage_mark_changing(struct morph_fabric *fabric, const struct morph_route *old, bool set);
 /* Refuse an item for the reason @why. */
 int stage_refuse_path(struct morph_txn *txn, u32 index, int error,
 		      const struct optics_refusal *why);
 
 /* ------------------------------------------------------------------ parts.c */
 
-/* Whether a transaction with many changes can be staged change by change. */
+/* Whether a transaction can be planned in a draft and staged change by change. */
 bool parts_possible(const struct morph_txn *txn);
-/* Stage it in several holds, from the result of planning. Like morph_txn_stage(). */
+/* Plan and stage it in several holds. Like morph_txn_stage(). */
 int parts_stage(struct morph_planning *plan);
+
+/* ------------------------------------------------------------------ draft.c */
+
+/*
+ * Find the paths of all items from @first on, whose old routes are resolved and whose earlier items
+ * are staged. Sets plan->judged_all if the paths are valid in the present ledger. Caller holds
+ * fabric->lock; the function drops it meanwhile.
+ */
+int draft_paths(struct morph_planning *plan, u32 first);
 
 /* ----------------------------------------------------------------- memory.c */
 
@@ -135,6 +152,13 @@ void plan_begin_hold(struct morph_planning *plan, u64 steps);
 u64 plan_steps_now(const struct morph_planning *plan);
 /* Drop fabric->lock for a while, and get the memory that planning or staging wants. */
 int plan_yield(struct morph_planning *plan);
+/* Take fabric->lock again. Return an error if the slice ends, or the caller is killed. */
+int plan_relock(struct morph_planning *plan);
+/* For a while under the lock, the ledger lacks what the slice holds; nobody else sees that. */
+void plan_suspend_holds(struct morph_planning *plan);
+void plan_resume_holds(struct morph_planning *plan);
+/* Drop the routes from item @first on, which claim nothing. */
+void plan_forget_from(struct morph_txn *txn, u32 first);
 /* Drop the reason why an attempt failed that will be repeated. */
 void plan_forget_refusal(struct morph_txn *txn);
 /* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */

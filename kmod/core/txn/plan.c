@@ -7,6 +7,8 @@
  * few in each hold, and keeps them as routes without claims in txn->items. Staging takes these
  * routes.
  *
+ * A transaction with many changes is planned and staged in parts from the beginning.
+ *
  * A transaction with few paths is staged at once. If its searches take too long, staging ends with
  * -EINPROGRESS, and planning begins. A search that takes more than one hold pauses in memory of its
  * own, which is allocated when the first one does.
@@ -16,8 +18,9 @@
  * restores it before it drops the lock. So no other thread sees a part of the change.
  *
  * If another change has taken a part of a path, planning searches again, from this item on. After
- * MORPH_MOST_RESTARTS it stops. Staging then searches the remaining paths in one hold. Likewise, a
- * search that has paused starts again after another change: morph_path_search_resume().
+ * MORPH_MOST_RESTARTS it stops. The transaction is then staged in parts, whose claims stay. See
+ * parts.c. Likewise, a search that has paused starts again after another change:
+ * morph_path_search_resume().
  *
  * When all paths are found, planning validates them, a part in each hold. If the ledger does not
  * change, staging takes this result.
@@ -38,7 +41,6 @@
 #include "internal.h"
 
 #define PLAN_LEAST	5u	/* transactions with fewer paths are staged without a plan */
-#define PLAN_MOST_HOPS	3000u	/* of the paths that each hold claims again */
 #define STEP_HOPS	16u	/* a step of the router takes as long as these claims */
 
 static bool may_plan(const struct morph_txn *txn)
@@ -65,8 +67,7 @@ static u64 surroundings(const struct morph_txn *txn)
 	return morph_ledger_seq(txn->fabric) + txn->fabric->seq;
 }
 
-/* Drop the routes from an item on. */
-static void forget_from(struct morph_txn *txn, u32 first)
+void plan_forget_from(struct morph_txn *txn, u32 first)
 {
 	u32 i;
 
@@ -166,7 +167,7 @@ static void claim_found(struct morph_planning *plan)
 			break;
 	if (i == plan->found)
 		return;
-	forget_from(txn, i);
+	plan_forget_from(txn, i);
 	plan->found = i;
 	plan->restarts++;
 	plan->search.running = false;
@@ -250,7 +251,7 @@ static void forget_ledger(struct morph_planning *plan)
 
 void morph_planning_begin_again(struct morph_planning *plan)
 {
-	forget_from(plan->txn, 0);
+	plan_forget_from(plan->txn, 0);
 	plan->found = 0;
 	plan->error = 0;
 	plan->refused = false;
@@ -359,7 +360,7 @@ static int find_one(struct morph_planning *plan)
 	ret = morph_route_try(txn->fabric, item->new, &why);
 	if (!ret)
 		return 0;
-	forget_from(txn, index);
+	plan_forget_from(txn, index);
 	/* A path of several ledgers has met a claim. Staging must not search in one hold. */
 	if (plan->search.stale || plan->hint)
 		refuse_path(plan, ret, &why);
@@ -386,8 +387,7 @@ static bool find_some(struct morph_planning *plan, u32 steps)
 	u32 hops = count_hops(plan);
 	int ret;
 
-	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS ||
-	    (hops > PLAN_MOST_HOPS && parts_possible(txn)))
+	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS)
 		return false;
 	plan_begin_hold(plan, steps - min(hops / STEP_HOPS, steps * 3 / 4));
 	while (plan->found < txn->count && plan_steps_now(plan) < plan->end) {
@@ -416,12 +416,30 @@ static bool work_on(struct morph_planning *plan, u32 steps)
 	return may_judge(plan) && judge_some(plan);
 }
 
+void plan_suspend_holds(struct morph_planning *plan)
+{
+	const struct morph_ledger *ledger = ledger_of(plan->txn->fabric);
+
+	plan->light_seq = ledger->light_seq;
+	plan->marks_seq = ledger->marks_seq;
+	morph_txn_suspend_holds(plan->txn);
+}
+
+void plan_resume_holds(struct morph_planning *plan)
+{
+	struct morph_ledger *ledger = ledger_of(plan->txn->fabric);
+
+	if (!morph_txn_resume_holds(plan->txn))
+		return;
+	/* The ledger is as before, and searches of other threads may continue. */
+	ledger->light_seq = plan->light_seq;
+	ledger->marks_seq = plan->marks_seq;
+}
+
 bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 {
 	struct morph_txn *txn = plan->txn;
-	struct morph_ledger *ledger = ledger_of(txn->fabric);
 	bool more = false, same = plan->seq == morph_ledger_seq(txn->fabric);
-	u64 light_seq = ledger->light_seq, marks_seq = ledger->marks_seq;
 
 	lockdep_assert_held(&txn->fabric->lock);
 	if (!same)
@@ -429,7 +447,7 @@ bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 	if (plan->judged_all || stage_lift_reservations(txn))
 		return false;
 	morph_path_search_resume(txn->fabric, &plan->search);
-	morph_txn_suspend_holds(txn);
+	plan_suspend_holds(plan);
 	plan->unresolved = release_old(plan);
 	if (!plan->unresolved) {
 		if (same)
@@ -440,11 +458,7 @@ bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 		unclaim_found(plan);
 	}
 	reclaim_old(plan);
-	/* The ledger is as before, and searches of other threads may continue. */
-	if (morph_txn_resume_holds(txn)) {
-		ledger->light_seq = light_seq;
-		ledger->marks_seq = marks_seq;
-	}
+	plan_resume_holds(plan);
 	stage_lower_reservations(txn);
 	morph_path_search_pause(txn->fabric, &plan->search);
 	plan->seq = morph_ledger_seq(txn->fabric);
@@ -462,6 +476,13 @@ static int check_yielded(struct morph_txn *txn)
 					       morph_txn_check_slice(txn->slice, &txn->refusal);
 }
 
+int plan_relock(struct morph_planning *plan)
+{
+	plan->yielded = true;
+	morph_fabric_lock(plan->txn->fabric);
+	return check_yielded(plan->txn);
+}
+
 /*
  * Drop fabric->lock for a while. Allocate the memory of a search that has paused. A repair gets it
  * beyond the user's limit.
@@ -470,7 +491,7 @@ int plan_yield(struct morph_planning *plan)
 {
 	struct morph_refusal refusal = { .item = MORPH_ANY };
 	struct morph_txn *txn = plan->txn;
-	int ret = 0;
+	int ret = 0, ended;
 
 	morph_fabric_unlock(txn->fabric);
 	trace_morph_search_pause(txn->fabric->id, txn->slice->number, plan->found);
@@ -485,15 +506,14 @@ int plan_yield(struct morph_planning *plan)
 	plan->needs_paths = false;
 	if (!ret && txn->memory)
 		ret = morph_txn_fetch_memory(txn);
-	plan->yielded = true;
 	cond_resched();
-	morph_fabric_lock(txn->fabric);
+	ended = plan_relock(plan);
 	if (ret) {
 		txn->refusal = refusal;
 		txn->refusal.item = plan->found;
 		return ret;
 	}
-	return check_yielded(txn);
+	return ended;
 }
 
 /* Find paths until all are known to be free, or until staging must decide. */
@@ -507,33 +527,6 @@ static int find_all(struct morph_planning *plan)
 	if (!ret && plan->found < plan->txn->count && !plan->failure)
 		ret = plan_yield(plan);
 	return ret;
-}
-
-/* Whether planning has found why item @found has no path. */
-static bool is_refused(const struct morph_planning *plan)
-{
-	return plan->failure && (plan->error || plan->txn->refusal.error);
-}
-
-/* Take a refusal of planning. */
-static int refuse_planned(struct morph_planning *plan)
-{
-	struct morph_txn *txn = plan->txn;
-
-	if (plan->error)
-		return stage_refuse_path(txn, plan->found, plan->error, &plan->why);
-	txn->refusal.item = plan->found;
-	return plan->failure;
-}
-
-/* Stage a transaction in parts, unless planning has found the reason of a refusal. */
-static int stage_or_refuse(struct morph_planning *plan)
-{
-	plan_forget_refusal(plan->txn);
-	if (plan->judged_all && plan->judge_error)
-		return stage_refuse_path(plan->txn, plan->judge_why.item, plan->judge_error,
-					 &plan->judge_why);
-	return parts_stage(plan);
 }
 
 /* Stage a transaction with few paths. -EINPROGRESS: its searches take more than one hold. */
@@ -571,8 +564,11 @@ static int plan_and_stage(struct morph_planning *plan)
 		ret = find_all(plan);
 		if (ret)
 			break;
-		if (parts_possible(txn)) {
-			ret = is_refused(plan) ? refuse_planned(plan) : stage_or_refuse(plan);
+		/* Other changes took paths too often: claims that stay exclude them. */
+		if (plan->restarts > MORPH_MOST_RESTARTS && parts_possible(txn)) {
+			plan_forget_from(txn, 0);
+			plan_forget_refusal(txn);
+			ret = parts_stage(plan);
 			break;
 		}
 		changed = surroundings(txn) - began;
@@ -585,16 +581,16 @@ static int plan_and_stage(struct morph_planning *plan)
 			ret = plan_yield(plan);
 			if (ret)
 				break;
-			forget_from(txn, 0);
+			plan_forget_from(txn, 0);
 			continue;
 		}
 		if (!ret || !changed || plan->refused || plan->restarts > MORPH_MOST_RESTARTS)
 			break;
-		forget_from(txn, 0);
+		plan_forget_from(txn, 0);
 		plan->restarts++;
 	}
 	if (ret)
-		forget_from(txn, 0);
+		plan_forget_from(txn, 0);
 	return txn->kind->recovers && is_disturbed(plan, ret) ? -ESTALE : ret;
 }
 
@@ -608,7 +604,7 @@ int morph_txn_plan_and_stage(struct morph_txn *txn)
 		return morph_txn_stage(txn);
 	txn->plan = &plan;
 	txn->memory = &plan.memory;
-	if (parts_possible(txn) && txn->items[0].change.op == MORPH_CHANGE_REMOVE)
+	if (txn->count > MORPH_HOLD_PARTS && parts_possible(txn))
 		ret = parts_stage(&plan);
 	else if (!has_many_paths(txn))
 		ret = stage_few(&plan);

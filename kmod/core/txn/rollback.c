@@ -200,6 +200,7 @@ void exec_roll_back(struct exec *exec)
 	morph_fabric_lock(fabric);
 	whole &= restore(exec, relit);
 	txn->seq = ++fabric->seq;
+	morph_holds_count(fabric, txn->count);
 	if (!whole)
 		txn->slice->generation++;
 	exec_report_light(txn);

@@ -217,17 +217,21 @@ static int resolve(struct morph_txn *txn, u32 index)
 			   txn->items[index].change.op);
 }
 
-/* Set the accelerators of an item's ranks; a repair has set them already. */
-static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
+void stage_resolve_ends(struct morph_txn *txn, struct morph_item *item)
 {
+	bool adds = item->change.op == MORPH_CHANGE_ADD;
+
 	if (txn->kind->ends_given)
 		return;
-	item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
-	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
+	item->new_src = morph_end_place(txn->slice, adds ? item->change.src_rank :
+							   item->circuit->src_rank);
+	item->new_dst = morph_end_place(txn->slice, adds ? item->change.dst_rank :
+							   item->circuit->dst_rank);
 }
 
-int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
-			struct morph_path_search *search, u32 effort, struct optics_refusal *why)
+/* @draft NULL: in the ledger, until @effort. */
+static int find_path(struct morph_txn *txn, struct morph_item *item, struct morph_draft *draft,
+		     struct morph_path_search *search, u32 effort, struct optics_refusal *why)
 {
 	const struct morph_path_request request = {
 		.slice = txn->slice,
@@ -237,13 +241,26 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 		.dst = item->new_dst,
 		.charged = txn->kind->charged,
 		.gfp = txn->gfp,
-		.stash = txn->memory ? &txn->memory->stash : NULL,
+		.stash = txn->memory && !draft ? &txn->memory->stash : NULL,
 		.chunk = txn->chunk,
 		.effort = effort,
 		.search = search,
+		.draft = draft,
 	};
 
 	return morph_path_find(&request, &item->new, &txn->refusal, why);
+}
+
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
+			struct morph_path_search *search, u32 effort, struct optics_refusal *why)
+{
+	return find_path(txn, item, NULL, search, effort, why);
+}
+
+int stage_draft_path(struct morph_txn *txn, struct morph_item *item, struct morph_draft *draft,
+		     struct optics_refusal *why)
+{
+	return find_path(txn, item, draft, NULL, 0, why);
 }
 
 static int charge_lanes(struct morph_txn *txn, u32 index)
@@ -266,7 +283,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	struct optics_refusal why = {};
 	int ret;
 
-	resolve_ends(txn, item);
+	stage_resolve_ends(txn, item);
 	/* A protection has a prepared route, and planning has found one. */
 	if (item->new) {
 		morph_route_unlist(item->new);
@@ -317,28 +334,32 @@ static int validate(struct morph_txn *txn)
 	return ret;
 }
 
-/* Mark elements that an old and a new route use in different states, to exclude other paths. */
+void stage_mark_changing(struct morph_fabric *fabric, const struct morph_route *old, bool set)
+{
+	u8 *marks = ledger_of(fabric)->state->element_marks;
+	u32 h;
+
+	if (old->role != MORPH_ROUTE_SHADOW || old->whole)
+		return;
+	for (h = 0; h < old->path.hops_count; h++) {
+		u32 element = old->hops[h].element;
+
+		if (element == OPTICS_NONE || old->links[h].element_held)
+			continue;
+		if (set)
+			marks[element] |= MORPH_MARK_CHANGING;
+		else
+			marks[element] &= ~MORPH_MARK_CHANGING;
+	}
+}
+
 static void mark_changing(struct morph_txn *txn, bool set)
 {
-	struct optics_state *ledger = ledger_of(txn->fabric)->state;
-	u32 i, h;
+	u32 i;
 
-	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *old = txn->items[i].old;
-
-		if (!old || old->role != MORPH_ROUTE_SHADOW || old->whole)
-			continue;
-		for (h = 0; h < old->path.hops_count; h++) {
-			u32 element = old->hops[h].element;
-
-			if (element == OPTICS_NONE || old->links[h].element_held)
-				continue;
-			if (set)
-				ledger->element_marks[element] |= MORPH_MARK_CHANGING;
-			else
-				ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
-		}
-	}
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			stage_mark_changing(txn->fabric, txn->items[i].old, set);
 }
 
 /*
@@ -457,14 +478,8 @@ int stage_item(struct morph_txn *txn, u32 index, bool claim)
 
 	if (!item->circuit)
 		ret = resolve(txn, index);
-	if (ret)
+	if (ret || item->change.op == MORPH_CHANGE_REMOVE)
 		return ret;
-	if (item->old) {
-		morph_route_release(txn->fabric, item->old);
-		morph_route_shadow(txn->fabric, item->old);
-		item->broken_first = item->dead || !item->old->whole;
-		return 0;
-	}
 	if (claim)
 		return claim_new(txn, index);
 	item->new->circuit = item->circuit;
@@ -507,14 +522,21 @@ static void undo_resolve(struct morph_txn *txn, struct morph_item *item, bool re
 	item->old = NULL;
 }
 
-/* Undo an addition or a removal. @charged: its lanes are. */
-void stage_undo_item(struct morph_txn *txn, u32 index, bool charged)
+void stage_undo_claim(struct morph_txn *txn, u32 index)
+{
+	undo_claim(txn, &txn->items[index]);
+}
+
+void stage_undo_resolve(struct morph_txn *txn, u32 index)
 {
 	struct morph_item *item = &txn->items[index];
 
-	if (charged)
-		undo_claim(txn, item);
-	undo_resolve(txn, item, true);
+	if (item->circuit) {
+		undo_resolve(txn, item, true);
+	} else {
+		morph_route_free(item->new);
+		item->new = NULL;
+	}
 }
 
 /* Undo the first @resolved items; the new routes of the first @claimed are claimed. */
@@ -639,31 +661,6 @@ void morph_txn_unstage(struct morph_txn *txn)
 	mark_changing(txn, false);
 	undo_stage(txn, txn->count, txn->count, true);
 	morph_txn_resume_holds(txn);
-}
-
-/* Return whether no other item of the transaction needs the claims of this one. */
-static bool is_separate(const struct morph_item *item)
-{
-	return item->circuit && (!item->old || item->old->whole);
-}
-
-void morph_txn_unstage_in_parts(struct morph_txn *txn)
-{
-	u32 i, end;
-
-	lockdep_assert_held(&txn->fabric->lock);
-	for (i = 0; txn->count - i > MORPH_HOLD_PARTS; morph_fabric_pause(txn->fabric)) {
-		end = i + MORPH_HOLD_PARTS;
-		morph_txn_suspend_holds(txn);
-		for (; i < end; i++) {
-			if (!is_separate(&txn->items[i]))
-				continue;
-			undo_claim(txn, &txn->items[i]);
-			undo_resolve(txn, &txn->items[i], true);
-		}
-		morph_txn_resume_holds(txn);
-	}
-	morph_txn_unstage(txn);
 }
 
 /* Remove the marks of a staged transaction after its light has changed. */

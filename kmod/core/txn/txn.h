@@ -288,6 +288,7 @@ struct morph_planning {
 	int unresolved;		/* error of an item that could not be resolved in the last hold */
 	u64 end;		/* morph_route_steps() at which this hold ends */
 	u32 claims;		/* of new paths in this hold */
+	u64 light_seq, marks_seq;	/* of the ledger before the holds were suspended */
 
 	/* The search for item @found, if it takes more than one hold. */
 	struct morph_path_search search;
@@ -308,10 +309,12 @@ struct morph_planning {
 	bool needs_paths;	/* @paths is NULL, and the next pause allocates it */
 	struct morph_txn_memory memory;
 
+	bool torn;		/* the ledger has changed while the draft copied it */
+
 	/* The refusal of item @found, which staging takes instead of another search. */
 	int error;		/* 0: none */
 	struct optics_refusal why;
-	bool refused;		/* staging has taken it */
+	bool refused;		/* staging has taken it, or the draft has found it */
 	int failure;		/* why item @found has no path, also without such a refusal; or 0 */
 };
 
