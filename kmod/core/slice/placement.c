@@ -258,19 +258,29 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 
 	lockdep_assert_held(&fabric->lock);
 	do {
-		pause &= restarts < MORPH_MOST_RESTARTS;
 		if (count > ledger_of(fabric)->free)
 			return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
 						    MORPH_PART_ACCELERATOR, MORPH_ANY,
 						    ledger_of(fabric)->free, count,
 						    "not enough accelerators: {need} requested, {have} free");
 		ret = place_once(fabric, count, chosen, pause);
-		if (!ret && pause)
+		if (!ret && pause && restarts < MORPH_MOST_RESTARTS)
 			ret = morph_place_check_again(fabric, chosen, count, false, &why);
-		restarts++;
-		/* Without a pause, -EAGAIN means that too few are free now. */
-	} while (ret && ret != -ENOMEM && (pause || ret == -EAGAIN));
+	} while (ret && ret != -ENOMEM && restarts++ < MORPH_MOST_RESTARTS);
+	if (ret == -EAGAIN)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "other slices took accelerators meanwhile; try again");
 	return ret;
+}
+
+u32 morph_place_any(struct morph_fabric *fabric)
+{
+	struct morph_host *host = emptiest_host(fabric);
+
+	lockdep_assert_held(&fabric->lock);
+	if (!host)
+		return MORPH_ANY;
+	return chip_index(fabric, list_first_entry(&host->free, struct morph_chip, host_node));
 }
 
 /* ----------------------------------------------------------- an explicit list */

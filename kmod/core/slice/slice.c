@@ -263,12 +263,31 @@ static bool is_big(const struct morph_slice_params *params)
 	return params->count > MORPH_HOLD_PARTS;
 }
 
+/* Check whether an accelerator is still free; with @replace, choose another one if it is not. */
+static int check_chosen(struct morph_slice *slice, const struct morph_slice_params *params,
+			u32 *chosen, bool replace, struct morph_refusal *refusal)
+{
+	u32 other;
+	int ret;
+
+	ret = morph_place_check_again(slice->fabric, chosen, 1, params->lend, refusal);
+	if (!ret || !replace || params->accelerators)
+		return ret;
+	other = morph_place_any(slice->fabric);
+	if (other == MORPH_ANY)
+		return ret;
+	*refusal = (struct morph_refusal){};
+	*chosen = other;
+	return 0;
+}
+
 /*
- * Take the chosen accelerators. With @pause, the function drops fabric->lock at times, and fails if
- * another slice has taken one meanwhile. So all or none are taken at the end.
+ * Take the chosen accelerators. For a big slice, the function drops fabric->lock at times. If
+ * another slice has taken one meanwhile, it fails, or with @replace takes another accelerator. So
+ * all or none are taken at the end.
  */
 static int take_chosen(struct morph_slice *slice, const struct morph_slice_params *params,
-		       const u32 *chosen, bool pause, struct morph_refusal *refusal)
+		       u32 *chosen, bool replace, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	u32 own_spare = slice_tenancy(slice)->own_spare, i;
@@ -277,9 +296,9 @@ static int take_chosen(struct morph_slice *slice, const struct morph_slice_param
 	if (own_spare != MORPH_ANY)
 		morph_slice_take_chip(slice, own_spare, MORPH_ANY);
 	for (i = 0; i < params->count; i++) {
-		if (pause) {
+		if (is_big(params)) {
 			morph_fabric_pause_after(fabric, i);
-			ret = morph_place_check_again(fabric, chosen + i, 1, params->lend, refusal);
+			ret = check_chosen(slice, params, chosen + i, replace, refusal);
 		}
 		if (ret)
 			break;
@@ -294,18 +313,19 @@ static int take_chosen(struct morph_slice *slice, const struct morph_slice_param
 }
 
 /*
- * Choose and take accelerators; those of a small slice in one hold. A failure of one of them waits
- * until the slice is left.
+ * Choose and take accelerators; those of a small slice in one hold. If other slices take chosen
+ * ones again and again, this one keeps what it has got, and takes others instead of the rest. A
+ * failure of one of them waits until the slice is left.
  */
 static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
 		      u32 *chosen, struct morph_refusal *refusal)
 {
-	bool pause = is_big(params);
 	u32 restarts = 0;
+	bool replace;
 	int ret;
 
 	do {
-		pause &= restarts < MORPH_MOST_RESTARTS;
+		replace = restarts == MORPH_MOST_RESTARTS;
 		if (restarts++)
 			*refusal = (struct morph_refusal){};
 		ret = check_fabric(slice, refusal);
@@ -313,8 +333,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 			ret = slice_choose(slice, params, chosen, refusal);
 		if (ret || params->dry_run)
 			return ret;
-		ret = take_chosen(slice, params, chosen, pause, refusal);
-	} while (ret && pause);
+		ret = take_chosen(slice, params, chosen, replace, refusal);
+	} while (ret && is_big(params) && !replace);
 	return ret;
 }
 

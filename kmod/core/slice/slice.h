@@ -255,10 +255,13 @@ int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_re
 /*
  * Choose @count accelerators close to each other: best fit on one host, else on neighbouring hosts.
  * The cost depends on @count, not on the fabric. Caller holds fabric->lock; if one host is not
- * enough, the function drops it at times. All chosen ones are free at the end.
+ * enough, the function drops it at times. All chosen ones are free at the end, unless other slices
+ * have taken some of them again and again.
  */
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal);
+/* A free accelerator of the host with the most free ones; or MORPH_ANY. Holds fabric->lock. */
+u32 morph_place_any(struct morph_fabric *fabric);
 /* Check that the accelerators of a list are distinct. May sleep for memory: no lock held. */
 int morph_place_distinct(const u32 *accelerators, u32 count, struct morph_refusal *refusal);
 /* Check that they exist, are free and healthy; spares only with @lend. Holds fabric->lock. */
