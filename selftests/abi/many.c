@@ -434,7 +434,7 @@ TEST(big_slices_are_created_beside_small_ones)
 	unsigned int i, round;
 	int slice;
 
-	sim_start(&sim, "pod128", NULL);
+	sim_start(&sim, "pod192", NULL);
 	for (i = 0; i < CREATORS; i++) {
 		creators[i].sim = &sim;
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, keep_creating, &creators[i]));
