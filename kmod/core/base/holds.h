@@ -30,6 +30,7 @@ struct morph_lock_hold {
 struct morph_lock_holds {
 	struct morph_lock_hold now;
 	u64 began, left;
+	u64 softirq_base, softirqs;	/* ns of softirqs: when it got the processor, in the hold */
 	bool sleeping;			/* the holder has left the processor to sleep */
 	u64 ns_per_record;		/* for the order of the table; by the reader */
 	/* Ordered by running time without the time of records. */
