@@ -54,9 +54,7 @@ static int copy_some(struct morph_planning *plan, struct txn_draft *draft)
 	bool more;
 	int ret;
 
-	ret = stage_check_generation(txn);
-	if (!ret)
-		ret = stage_lift_reservations(txn);
+	ret = stage_begin_hold(txn);
 	if (ret)
 		return ret;
 	plan_suspend_holds(plan);

@@ -97,7 +97,8 @@ void exec_look_in(struct exec *exec, bool old);
 
 /* Resolve an item that moves or removes a circuit, and mark the circuit as pending. */
 int stage_resolve_existing(struct morph_txn *txn, u32 index);
-int stage_check_generation(struct morph_txn *txn);
+/* Check the generation and the token, and lift the reservations, at the start of a hold. */
+int stage_begin_hold(struct morph_txn *txn);
 int stage_lift_reservations(struct morph_txn *txn);
 void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);

@@ -125,9 +125,7 @@ static int resolve_some(struct parts *parts)
 	u32 end = min(parts->txn->count, parts->resolved + MORPH_HOLD_PARTS);
 	int ret;
 
-	ret = stage_check_generation(parts->txn);
-	if (!ret)
-		ret = stage_lift_reservations(parts->txn);
+	ret = stage_begin_hold(parts->txn);
 	if (ret)
 		return ret;
 	stage_lower_reservations(parts->txn);
@@ -226,9 +224,7 @@ static int stage_some(struct parts *parts)
 	u32 end;
 	int ret;
 
-	ret = stage_check_generation(txn);
-	if (!ret)
-		ret = stage_lift_reservations(txn);
+	ret = stage_begin_hold(txn);
 	if (ret)
 		return ret;
 	if (plan->seq != morph_ledger_seq(fabric))

@@ -552,7 +552,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 	txn->staged = false;
 }
 
-int stage_check_generation(struct morph_txn *txn)
+static int check_generation(struct morph_txn *txn)
 {
 	u64 now = txn->slice->generation;
 
@@ -573,6 +573,13 @@ int stage_lift_reservations(struct morph_txn *txn)
 	if (!ret && kind->lift_reservations)
 		kind->lift_reservations(txn);
 	return ret;
+}
+
+int stage_begin_hold(struct morph_txn *txn)
+{
+	int ret = check_generation(txn);
+
+	return ret ? ret : stage_lift_reservations(txn);
 }
 
 void stage_lower_reservations(struct morph_txn *txn)
@@ -602,9 +609,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	int ret = 0;
 
 	lockdep_assert_held(&txn->fabric->lock);
-	ret = stage_check_generation(txn);
-	if (!ret)
-		ret = stage_lift_reservations(txn);
+	ret = stage_begin_hold(txn);
 	if (ret)
 		return ret;
 	morph_txn_suspend_holds(txn);
